@@ -45,6 +45,8 @@
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
+using extent_t = std::ptrdiff_t;
+
 using architecture = xsimd::default_arch;
 template <class T> using vector = xsimd::batch<T, architecture>;
 template <class T> using vector_mask = xsimd::batch_bool<T, architecture>;

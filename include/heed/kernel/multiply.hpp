@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: two matrices by pointer and stride, in place, or one of them packed in panels by pack_panel.
+// Out: their product, a register tile at a time; and the two rearrangements that feed it.
+// Next: softmax_tile.hpp, what happens between the two products of attention.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "simd.hpp"
+
+namespace heed::kernel {
+
+// What a product does with what its destination holds: forgets it, adds to it, or multiplies it by a factor per row and
+// goes on from there (the context of attention, when the running maximum has moved).
+enum class start { zero, add, rescale };
+
+inline namespace HEED_ARCH {
+
+// ---- the shape of the register tile ----
+
+// Accumulators fill about three quarters of the registers: 24 of 32, or 12 of 16. Eight independent chains would hide
+// the latency of the multiply-add; the wide tile is there to load less: 6 x 4 loads ten vectors for 24 multiply-adds.
+inline constexpr int tile_vectors = register_count == 32 ? 4 : 2;
+template <int Vectors> inline constexpr int tile_rows = std::min(12, (register_count == 32 ? 24 : 12) / Vectors);
+
+// The columns of a packed panel: those of the widest tile.
+template <class T> inline constexpr int panel = tile_vectors * width<T>;
+
+namespace detail {
+
+// What the register tiles of one product have in common.
+template <class T> struct product {
+  extent_t a_row, a_step;
+  const T* b;
+  extent_t b_row;
+  extent_t depth;
+  extent_t c_row;
+  start how;
+  int loaded;  // lanes of the last vector that b has
+  int stored;  // lanes of the last vector that c has
+};
+
+// Some instruction sets load part of a vector as fast as a whole one; the others have a body of their own for it.
+#if defined(__AVX512F__)
+inline constexpr bool partial_loads_are_free = true;
+#else
+inline constexpr bool partial_loads_are_free = false;
+#endif
+
+// c[Rows][Vectors * width] = start + a[Rows][depth] . b[depth][Vectors * width], with the last vector partial.
+// Every element is one chain of multiply-adds over ascending depth, so its bits do not depend on the tile it falls in.
+template <class T, int Rows, int Vectors, bool Partial>
+[[gnu::noinline]] void multiply_registers(const product<T>& p, const T* a, const T* b, T* c, const T* scale) {
+  constexpr int lanes = width<T>;
+  constexpr int last = Vectors - 1;
+  const extent_t a_row = p.a_row;
+  const extent_t a_step = p.a_step;
+  const extent_t b_row = p.b_row;
+  const extent_t c_row = p.c_row;
+  const int loaded = p.loaded;
+  const int stored = p.stored;
+
+  vector<T> sum[Rows][Vectors];
+  if (p.how == start::rescale) {
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      const vector<T> factor(scale[i]);
+      HEED_UNROLL
+      for (int v = 0; v < last; ++v) sum[i][v] = load(c + i * c_row + v * lanes) * factor;
+      sum[i][last] = load_partial(c + i * c_row + last * lanes, stored) * factor;
+    }
+  } else {
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) sum[i][v] = zero<T>();
+    }
+  }
+
+  for (extent_t k = p.depth; k > 0; --k) {
+    vector<T> columns[Vectors];
+    HEED_UNROLL
+    for (int v = 0; v < last; ++v) columns[v] = load(b + v * lanes);
+    if constexpr (Partial) {
+      columns[last] = load_partial(b + last * lanes, loaded);
+    } else {
+      columns[last] = load(b + last * lanes);
+    }
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      const vector<T> element(a[i * a_row]);
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) sum[i][v] = kernel::fma(element, columns[v], sum[i][v]);
+    }
+    a += a_step;
+    b += b_row;
+  }
+
+  if (p.how == start::add) {
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      HEED_UNROLL
+      for (int v = 0; v < last; ++v) sum[i][v] = load(c + i * c_row + v * lanes) + sum[i][v];
+      sum[i][last] = load_partial(c + i * c_row + last * lanes, stored) + sum[i][last];
+    }
+  }
+  HEED_UNROLL
+  for (int i = 0; i < Rows; ++i) {
+    HEED_UNROLL
+    for (int v = 0; v < last; ++v) store(c + i * c_row + v * lanes, sum[i][v]);
+    if (stored == lanes) {
+      store(c + i * c_row + last * lanes, sum[i][last]);
+    } else {
+      store_partial(c + i * c_row + last * lanes, sum[i][last], stored);
+    }
+  }
+}
+
+// All rows of one panel of columns: the tallest tiles first, then 4, 2 and 1.
+template <class T, int Vectors, bool Partial>
+void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, T* c, const T* scale) {
+  const auto tiles = [&]<int Rows>(std::integral_constant<int, Rows>) {
+    for (; rows >= Rows; rows -= Rows) {
+      multiply_registers<T, Rows, Vectors, Partial>(p, a, b, c, scale);
+      a += Rows * p.a_row;
+      c += Rows * p.c_row;
+      if (p.how == start::rescale) scale += Rows;
+    }
+  };
+  tiles(std::integral_constant<int, tile_rows<Vectors>>{});
+  tiles(std::integral_constant<int, 4>{});
+  tiles(std::integral_constant<int, 2>{});
+  tiles(std::integral_constant<int, 1>{});
+}
+
+}  // namespace detail
+
+// c[i, j] = start + sum over k < depth of a[i, k] * b[k, j], for i < rows and j < columns.
+//   a[i, k] is a[i * a_row + k * a_step]: either stride may be 1, for A in place or transposed.
+//   b[k, j] is b[k * b_row + j]; b_padded says that its rows can be read up to a multiple of width<T>.
+//   c[i, j] is c[i * c_row + j]; nothing beyond `columns` is written or, unless padded, read.
+//   scale[i] is the factor of row i for start::rescale, and not read otherwise.
+template <class T>
+void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, extent_t b_row, extent_t rows,
+                   extent_t columns, extent_t depth, T* c, extent_t c_row, start how, const T* scale, bool b_padded) {
+  constexpr int lanes = width<T>;
+  for (extent_t j = 0; j < columns; j += panel<T>) {
+    const auto here = static_cast<int>(std::min<extent_t>(panel<T>, columns - j));
+    const int vectors = (here + lanes - 1) / lanes;
+    const int stored = here - (vectors - 1) * lanes;
+    const int loaded = b_padded ? lanes : stored;
+    const detail::product<T> p{a_row, a_step, b, b_row, depth, c_row, how, loaded, stored};
+    const bool partial = detail::partial_loads_are_free || loaded < lanes;
+    if (vectors == tile_vectors && !partial) {
+      if constexpr (!detail::partial_loads_are_free) {
+        detail::multiply_panel<T, tile_vectors, false>(p, a, b + j, rows, c + j, scale);
+      }
+    } else if (vectors == tile_vectors) {
+      detail::multiply_panel<T, tile_vectors, true>(p, a, b + j, rows, c + j, scale);
+    } else if (vectors == 1) {
+      detail::multiply_panel<T, 1, true>(p, a, b + j, rows, c + j, scale);
+    } else if constexpr (tile_vectors == 4) {
+      if (vectors == 2) {
+        detail::multiply_panel<T, 2, true>(p, a, b + j, rows, c + j, scale);
+      } else {
+        detail::multiply_panel<T, 3, true>(p, a, b + j, rows, c + j, scale);
+      }
+    }
+  }
+}
+
+// ---- rearranging ----
+
+namespace detail {
+
+// A shuffle of two vectors is a function from the lane of the result to the lane of (a, b), b counted on from width.
+// Interleaving works within groups of 16 bytes, where every instruction set has it: a0 b0 a1 b1 of each lower half, or
+// of each upper half.
+template <class T, bool High> struct interleaved {
+  static constexpr int group = 16 / static_cast<int>(sizeof(T));
+  static constexpr int lane(int l) {
+    const int within = l % group;
+    return l - within + within / 2 + (High ? group / 2 : 0) + (within % 2) * width<T>;
+  }
+};
+
+// Exchanging swaps every second piece of Step lanes of a with the piece before it of b.
+template <class T, int Step, bool High> struct exchanged {
+  static constexpr int lane(int l) {
+    return (l & Step) == 0 ? l + (High ? Step : 0) : l + width<T> - (High ? 0 : Step);
+  }
+};
+
+template <class T, class Shuffle, std::size_t... Lane>
+HEED_INLINE vector<T> shuffled(vector<T> a, vector<T> b, std::index_sequence<Lane...>) {
+  const typename vector<T>::register_type left = a;
+  const typename vector<T>::register_type right = b;
+  return vector<T>(__builtin_shufflevector(left, right, Shuffle::lane(static_cast<int>(Lane))...));
+}
+
+template <class T, class Shuffle> HEED_INLINE vector<T> shuffled(vector<T> a, vector<T> b) {
+  return shuffled<T, Shuffle>(a, b, std::make_index_sequence<vector<T>::size>{});
+}
+
+template <class T, int Step> HEED_INLINE void exchange_pieces(vector<T> (&row)[width<T>]) {
+  if constexpr (Step < width<T>) {
+    HEED_UNROLL
+    for (int i = 0; i < width<T>; ++i) {
+      if ((i & Step) != 0) continue;
+      const vector<T> a = row[i];
+      const vector<T> b = row[i + Step];
+      row[i] = shuffled<T, exchanged<T, Step, false>>(a, b);
+      row[i + Step] = shuffled<T, exchanged<T, Step, true>>(a, b);
+    }
+    exchange_pieces<T, 2 * Step>(row);
+  }
+}
+
+// Transposes width x width elements in registers: first the squares of one group a side, then the groups.
+template <class T> HEED_INLINE void transpose_registers(vector<T> (&row)[width<T>]) {
+  constexpr int group = 16 / static_cast<int>(sizeof(T));
+  HEED_UNROLL
+  for (int first = 0; first < width<T>; first += group) {
+    HEED_UNROLL
+    for (int pass = 1; pass < group; pass *= 2) {
+      vector<T> next[group];
+      HEED_UNROLL
+      for (int i = 0; i < group / 2; ++i) {
+        const vector<T> a = row[first + i];
+        const vector<T> b = row[first + i + group / 2];
+        next[2 * i] = shuffled<T, interleaved<T, false>>(a, b);
+        next[2 * i + 1] = shuffled<T, interleaved<T, true>>(a, b);
+      }
+      HEED_UNROLL
+      for (int i = 0; i < group; ++i) row[first + i] = next[i];
+    }
+  }
+  exchange_pieces<T, group>(row);
+}
+
+}  // namespace detail
+
+// out[c * out_row + r] = in[r * in_row + c] * scale for r < rows, and 0 for rows <= r < padded_rows; c < columns.
+template <class T>
+[[gnu::noinline]] void transpose_block(const T* in, extent_t in_row, extent_t rows, extent_t columns, T* out,
+                                       extent_t out_row, extent_t padded_rows, T scale) {
+  constexpr int lanes = width<T>;
+  const vector<T> factor(scale);
+  for (extent_t r = 0; r < padded_rows; r += lanes) {
+    const extent_t filled = rows - r;
+    const auto kept = static_cast<int>(std::min<extent_t>(lanes, padded_rows - r));
+    for (extent_t c = 0; c < columns; c += lanes) {
+      const auto taken = static_cast<int>(std::min<extent_t>(lanes, columns - c));
+      const T* from = in + r * in_row + c;
+      T* to = out + c * out_row + r;
+      vector<T> row[lanes];
+      if (taken == lanes) {
+        HEED_UNROLL
+        for (int i = 0; i < lanes; ++i) row[i] = i < filled ? load(from + i * in_row) * factor : zero<T>();
+      } else {
+        HEED_UNROLL
+        for (int i = 0; i < lanes; ++i) {
+          row[i] = i < filled ? load_partial(from + i * in_row, taken) * factor : zero<T>();
+        }
+      }
+      detail::transpose_registers<T>(row);
+      if (taken == lanes && kept == lanes) {
+        HEED_UNROLL
+        for (int i = 0; i < lanes; ++i) store(to + i * out_row, row[i]);
+      } else {
+        HEED_UNROLL
+        for (int i = 0; i < lanes; ++i) {
+          if (i < taken) store_partial(to + i * out_row, row[i], kept);
+        }
+      }
+    }
+  }
+}
+
+// out[k * panel<T> + j] = b[k * k_step + j * n_step] for j < columns, and 0 for the other columns of the panel.
+template <class T>
+[[gnu::noinline]] void pack_panel(const T* b, extent_t k_step, extent_t n_step, extent_t depth, extent_t columns,
+                                  T* out) {
+  constexpr int lanes = width<T>;
+  if (n_step == 1) {
+    const extent_t whole = columns / lanes * lanes;
+    for (extent_t k = 0; k < depth; ++k) {
+      const T* from = b + k * k_step;
+      T* to = out + k * panel<T>;
+      extent_t j = 0;
+      for (; j < whole; j += lanes) store(to + j, load(from + j));
+      if (j < columns) {
+        store(to + j, load_partial(from + j, static_cast<int>(columns - j)));
+        j += lanes;
+      }
+      for (; j < panel<T>; j += lanes) store(to + j, zero<T>());
+    }
+  } else if (k_step == 1) {
+    transpose_block(b, n_step, columns, depth, out, panel<T>, panel<T>, T(1));
+  } else {
+    for (extent_t k = 0; k < depth; ++k) {
+      T* to = out + k * panel<T>;
+      for (extent_t j = 0; j < columns; ++j) to[j] = b[k * k_step + j * n_step];
+      std::fill(to + columns, to + panel<T>, T(0));
+    }
+  }
+}
+
+}  // namespace HEED_ARCH
+}  // namespace heed::kernel
