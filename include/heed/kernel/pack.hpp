@@ -1,0 +1,704 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: L neighbouring elements of a tensor, of any storage type, or L truth values.
+// Out: pack<T, L> and mask<L>, which hold them in registers, and all that an expression can compute with them.
+// Next: the evaluator, which runs a tree of expressions over packs.
+#pragma once
+
+#include <cmath>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include <heed/kernel/simd.hpp>
+#include <heed/storage.hpp>
+
+namespace heed::kernel {
+inline namespace HEED_ARCH {
+
+// --- xsimd: to be moved into simd.hpp ---
+// What xsimd lacks, or does differently from version to version, is done on the compiler's own vectors: the same
+// registers seen as `raw`, with operators, conversion between types, and wrap-around for unsigned lanes.
+namespace detail {
+
+template <class T, int N> struct raw_type {
+  typedef T type __attribute__((vector_size(sizeof(T) * N)));
+};
+template <class T, int N> using raw = typename raw_type<T, N>::type;
+template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+
+template <class U, class T> HEED_INLINE raw<U, width<U>> as(vector<T> x) {
+  return __builtin_bit_cast(raw<U, width<U>>, static_cast<typename vector<T>::register_type>(x));
+}
+template <class T, class U> HEED_INLINE vector<T> from(U x) {
+  return vector<T>(__builtin_bit_cast(typename vector<T>::register_type, x));
+}
+
+template <int Base, int... I> HEED_INLINE auto half(raw<float, width<float>> x, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(x, x, (Base + I)...);
+}
+template <int... I>
+HEED_INLINE auto joined(raw<float, width<double>> a, raw<float, width<double>> b, std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, I...);
+}
+
+// The lower or upper half of a vector of floats in another type, and a vector of floats from two halves.
+template <class To, int Upper> HEED_INLINE vector<To> converted_half(vector<float> x) {
+  constexpr int n = width<double>;
+  const auto part = half<Upper * n>(as<float>(x), std::make_integer_sequence<int, n>{});
+  return from<To>(__builtin_convertvector(part, raw<To, n>));
+}
+template <class From> HEED_INLINE vector<float> converted_halves(vector<From> lower, vector<From> upper) {
+  constexpr int n = width<double>;
+  const auto a = __builtin_convertvector(as<From>(lower), raw<float, n>);
+  const auto b = __builtin_convertvector(as<From>(upper), raw<float, n>);
+  return from<float>(joined(a, b, std::make_integer_sequence<int, 2 * n>{}));
+}
+
+// A register of whole-lane masks (SSE, AVX, NEON), or one bit a lane (AVX-512)?
+template <class T> inline constexpr bool bit_masks = sizeof(typename vector_mask<T>::register_type) < 16;
+
+// The lanes of a mask as bits, lane i in bit i, and back.
+template <class T> HEED_INLINE std::uint64_t mask_bits(vector_mask<T> m) {
+  const auto r = static_cast<typename vector_mask<T>::register_type>(m);
+  if constexpr (bit_masks<T>) {
+    return static_cast<std::uint64_t>(r);
+  } else {
+#if defined(__AVX__)
+    if constexpr (sizeof(T) == 4) return static_cast<unsigned>(_mm256_movemask_ps(__builtin_bit_cast(__m256, r)));
+    else return static_cast<unsigned>(_mm256_movemask_pd(__builtin_bit_cast(__m256d, r)));
+#elif defined(__SSE2__)
+    if constexpr (sizeof(T) == 4) return static_cast<unsigned>(_mm_movemask_ps(__builtin_bit_cast(__m128, r)));
+    else return static_cast<unsigned>(_mm_movemask_pd(__builtin_bit_cast(__m128d, r)));
+#else
+    const auto lanes = __builtin_bit_cast(raw<bits_of<T>, width<T>>, r);
+    std::uint64_t bits = 0;
+    HEED_UNROLL
+    for (int i = 0; i < width<T>; ++i) bits |= std::uint64_t{lanes[i] & 1U} << i;
+    return bits;
+#endif
+  }
+}
+
+template <class T> HEED_INLINE vector_mask<T> mask_of(std::uint64_t bits) {
+  using reg = typename vector_mask<T>::register_type;
+  if constexpr (bit_masks<T>) {
+    return vector_mask<T>(static_cast<reg>(bits));
+  } else {
+    using B = bits_of<T>;
+    raw<B, width<T>> lane{};
+    HEED_UNROLL
+    for (int i = 0; i < width<T>; ++i) lane[i] = B{1} << i;
+    return vector_mask<T>(__builtin_bit_cast(reg, (lane & static_cast<B>(bits)) == lane));
+  }
+}
+
+// The parts of a floating-point number: its sign bit, and the place of its exponent.
+template <class T> inline constexpr bits_of<T> sign_bit = bits_of<T>{1} << (8 * sizeof(T) - 1);
+template <class T> inline constexpr int fraction_bits = std::numeric_limits<T>::digits - 1;
+template <class T> inline constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
+
+template <class T> HEED_INLINE vector<T> abs(vector<T> x) { return from<T>(as<bits_of<T>>(x) & ~sign_bit<T>); }
+// `x`, which is not negative, with the sign of `sign`.
+template <class T> HEED_INLINE vector<T> with_sign(vector<T> x, vector<T> sign) {
+  return from<T>(as<bits_of<T>>(x) | (as<bits_of<T>>(sign) & sign_bit<T>));
+}
+
+// With AVX-512 by the masked instructions: g++ 12 warns of the unmasked ones.
+template <class T> HEED_INLINE vector<T> floor(vector<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return _mm512_maskz_roundscale_ps(0xffff, x, _MM_FROUND_TO_NEG_INF);
+  else return _mm512_maskz_roundscale_pd(0xff, x, _MM_FROUND_TO_NEG_INF);
+#else
+  return xsimd::floor(x);
+#endif
+}
+template <class T> HEED_INLINE vector<T> sqrt(vector<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return _mm512_maskz_sqrt_ps(0xffff, x);
+  else return _mm512_maskz_sqrt_pd(0xff, x);
+#else
+  return xsimd::sqrt(x);
+#endif
+}
+
+// Adding 1.5 * 2^fraction_bits rounds to a whole number, which then stands in the low bits.
+template <class T> inline constexpr T rounder = static_cast<T>(bits_of<T>{3} << (fraction_bits<T> - 1));
+template <class T> HEED_INLINE vector<T> nearest(vector<T> x) { return (x + rounder<T>) - rounder<T>; }
+
+// p * 2^n for a whole number n, rounded once even where it becomes subnormal.
+template <class T> HEED_INLINE vector<T> scale(vector<T> p, vector<T> n) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) return _mm512_maskz_scalef_ps(0xffff, p, n);
+  else return _mm512_maskz_scalef_pd(0xff, p, n);
+#else
+  // In two steps: 2^n alone may be beyond the range where p * 2^n is not.
+  const vector<T> first = nearest<T>(n * T(0.5));
+  const auto power = [](vector<T> e) {
+    return from<T>(as<bits_of<T>>(vector<T>(e + (rounder<T> + T(bias<T>)))) << fraction_bits<T>);
+  };
+  return (p * power(first)) * power(n - first);
+#endif
+}
+
+// x = m * 2^k with sqrt(1/2) <= m < sqrt(2), for positive normal x.
+template <class T> struct split { vector<T> m, k; };
+template <class T> HEED_INLINE split<T> split_exponent(vector<T> x) {
+  using B = bits_of<T>;
+  const B one = __builtin_bit_cast(B, T(1)), root_half = __builtin_bit_cast(B, T(0.70710678118654752440L));
+  const auto bits = as<B>(x);
+  const auto biased = (bits + (one - root_half)) >> fraction_bits<T>;
+  // The bits of 2^fraction_bits + i are those of 2^fraction_bits, plus i.
+  const T base = static_cast<T>(B{1} << fraction_bits<T>);
+  return {from<T>(bits - ((biased - B(bias<T>)) << fraction_bits<T>)),
+          from<T>(biased + __builtin_bit_cast(B, base)) - (base + T(bias<T>))};
+}
+
+// Sixteen bits a lane to floats and back.
+HEED_INLINE vector<float> widen(const bf16* from_memory) {
+  raw<std::uint16_t, width<float>> bits;
+  std::memcpy(&bits, from_memory, sizeof bits);
+  return from<float>(__builtin_convertvector(bits, raw<std::uint32_t, width<float>>) << 16);
+}
+HEED_INLINE void narrow(bf16* to, vector<float> x) {
+  const auto f = as<std::uint32_t>(x);
+  const auto rounded = from<float>((f + 0x7fffU + ((f >> 16) & 1U)) >> 16);
+  const auto quiet = from<float>((f >> 16) | 0x40U);
+  const auto bits = as<std::uint32_t>(select(is_nan(x), quiet, rounded));
+  const auto halves = __builtin_convertvector(bits, raw<std::uint16_t, width<float>>);
+  std::memcpy(to, &halves, sizeof halves);
+}
+HEED_INLINE vector<float> widen(const f16* from_memory) {
+#if defined(__AVX512F__)
+  return _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from_memory)));
+#elif defined(__F16C__)
+  return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from_memory)));
+#else
+  alignas(64) float lanes[width<float>];
+  for (int i = 0; i < width<float>; ++i) lanes[i] = from_memory[i];
+  return vector<float>::load_aligned(lanes);
+#endif
+}
+HEED_INLINE void narrow(f16* to, vector<float> x) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), _mm512_maskz_cvtps_ph(0xffff, x, _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+  _mm_storeu_si128(reinterpret_cast<__m128i*>(to), _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+#else
+  alignas(64) float lanes[width<float>];
+  x.store_aligned(lanes);
+  for (int i = 0; i < width<float>; ++i) to[i] = lanes[i];
+#endif
+}
+
+}  // namespace detail
+// --- end of xsimd ---
+
+// L lanes of T (float, double or std::int64_t) in as many vectors as they fill. One vector may be filled by half: floats
+// beside a tree of doubles; its upper lanes then hold anything.
+template <class T, int L> struct pack {
+  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>);
+  static_assert(L >= width<double> && L <= 64 && (L & (L - 1)) == 0);
+  using value_type = T;
+  static constexpr int lanes = L;
+  static constexpr int count = L > width<T> ? L / width<T> : 1;
+  vector<T> v[count];
+};
+
+// L truth values: lane i is bit i, and no other bit is ever set.
+template <int L> struct mask {
+  static constexpr std::uint64_t every = ~std::uint64_t{0} >> (64 - L);
+  std::uint64_t bits;
+  friend HEED_INLINE mask operator&(mask a, mask b) { return {a.bits & b.bits}; }
+  friend HEED_INLINE mask operator|(mask a, mask b) { return {a.bits | b.bits}; }
+  friend HEED_INLINE mask operator^(mask a, mask b) { return {a.bits ^ b.bits}; }
+  friend HEED_INLINE mask operator~(mask a) { return {a.bits ^ every}; }
+};
+template <int L> HEED_INLINE bool all(mask<L> m) { return m.bits == mask<L>::every; }
+template <int L> HEED_INLINE bool none(mask<L> m) { return m.bits == 0; }
+template <int L> HEED_INLINE mask<L> splat_mask(bool value) { return {value ? mask<L>::every : 0}; }
+
+namespace detail {
+
+template <class T> concept Floating = std::floating_point<T>;
+template <class T> using wrapping = std::conditional_t<Floating<T>, T, std::uint64_t>;
+
+// f(vector, ...) for each vector of the packs.
+template <class T, int L, class F, class... More> HEED_INLINE pack<T, L> each(F f, pack<T, L> a, More... more) {
+  HEED_UNROLL
+  for (int i = 0; i < a.count; ++i) a.v[i] = f(a.v[i], more.v[i]...);
+  return a;
+}
+
+// The bits of f(vector, vector), which is a vector_mask, for each vector of the packs.
+template <class T, int L, class F> HEED_INLINE mask<L> compare(F f, pack<T, L> a, pack<T, L> b) {
+  std::uint64_t bits = 0;
+  HEED_UNROLL
+  for (int i = 0; i < a.count; ++i) bits |= mask_bits<T>(f(a.v[i], b.v[i])) << (i * width<T>);
+  return {bits & mask<L>::every};
+}
+
+// f(lane, ...), one lane after another: where no vector code is worth its length.
+template <class T, int L, class F, class... More> HEED_INLINE pack<T, L> each_lane(F f, pack<T, L> a, More... more) {
+  constexpr int n = pack<T, L>::count * width<T>;
+  struct lanes { alignas(64) T x[n]; };
+  const auto spill = [](const pack<T, L>& from_pack) {
+    lanes to;
+    for (int i = 0; i < pack<T, L>::count; ++i) from_pack.v[i].store_aligned(to.x + i * width<T>);
+    return to;
+  };
+  lanes result = spill(a);
+  [&](const auto&... other) {
+    for (int i = 0; i < L; ++i) result.x[i] = f(result.x[i], other.x[i]...);
+  }(spill(more)...);
+  for (int i = 0; i < a.count; ++i) a.v[i] = vector<T>::load_aligned(result.x + i * width<T>);
+  return a;
+}
+
+}  // namespace detail
+
+// ---- constants ----
+
+template <class T, int L> HEED_INLINE pack<T, L> splat(T value) {
+  pack<T, L> r;
+  HEED_UNROLL
+  for (int i = 0; i < r.count; ++i) r.v[i] = vector<T>(value);
+  return r;
+}
+
+// start, start + 1, ...
+template <int L> HEED_INLINE pack<std::int64_t, L> iota(std::int64_t start) {
+  constexpr int n = width<std::int64_t>;
+  detail::raw<std::uint64_t, n> lane{};
+  for (int i = 0; i < n; ++i) lane[i] = static_cast<std::uint64_t>(i);
+  pack<std::int64_t, L> r;
+  HEED_UNROLL
+  for (int i = 0; i < r.count; ++i) {
+    r.v[i] = detail::from<std::int64_t>(lane + (static_cast<std::uint64_t>(start) + static_cast<std::uint64_t>(i * n)));
+  }
+  return r;
+}
+
+// ---- choosing and comparing: false wherever a NaN takes part, but for ne ----
+
+template <class T, int L> HEED_INLINE mask<L> lt(pack<T, L> a, pack<T, L> b) {
+  return detail::compare([](vector<T> x, vector<T> y) { return x < y; }, a, b);
+}
+template <class T, int L> HEED_INLINE mask<L> le(pack<T, L> a, pack<T, L> b) {
+  return detail::compare([](vector<T> x, vector<T> y) { return x <= y; }, a, b);
+}
+template <class T, int L> HEED_INLINE mask<L> gt(pack<T, L> a, pack<T, L> b) { return lt(b, a); }
+template <class T, int L> HEED_INLINE mask<L> ge(pack<T, L> a, pack<T, L> b) { return le(b, a); }
+template <class T, int L> HEED_INLINE mask<L> eq(pack<T, L> a, pack<T, L> b) {
+  return detail::compare([](vector<T> x, vector<T> y) { return x == y; }, a, b);
+}
+template <class T, int L> HEED_INLINE mask<L> ne(pack<T, L> a, pack<T, L> b) { return ~eq(a, b); }
+
+template <class T, int L> HEED_INLINE pack<T, L> select(mask<L> where, pack<T, L> yes, pack<T, L> no) {
+  HEED_UNROLL
+  for (int i = 0; i < no.count; ++i) {
+    no.v[i] = select<T>(detail::mask_of<T>(where.bits >> (i * width<T>)), yes.v[i], no.v[i]);
+  }
+  return no;
+}
+
+// ---- conversion: to std::int64_t towards zero, to fewer digits to nearest ----
+
+template <class To, class From, int L> HEED_INLINE pack<To, L> convert(pack<From, L> x) {
+  if constexpr (std::is_same_v<To, From>) {
+    return x;
+  } else {
+    pack<To, L> r;
+    if constexpr (std::is_same_v<From, float>) {
+      HEED_UNROLL
+      for (int i = 0; i < r.count; ++i) {
+        r.v[i] = i % 2 == 0 ? detail::converted_half<To, 0>(x.v[i / 2]) : detail::converted_half<To, 1>(x.v[i / 2]);
+      }
+    } else if constexpr (std::is_same_v<To, float>) {
+      constexpr int step = L == width<double> ? 0 : 1;  // half a vector: the same half twice
+      HEED_UNROLL
+      for (int i = 0; i < r.count; ++i) r.v[i] = detail::converted_halves<From>(x.v[2 * i], x.v[2 * i + step]);
+    } else {
+      constexpr int n = width<double>;
+      HEED_UNROLL
+      for (int i = 0; i < r.count; ++i) {
+        r.v[i] = detail::from<To>(__builtin_convertvector(detail::as<From>(x.v[i]), detail::raw<To, n>));
+      }
+    }
+    return r;
+  }
+}
+template <class To, int L> HEED_INLINE pack<To, L> convert(mask<L> m) {
+  return select(m, splat<To, L>(To(1)), splat<To, L>(To(0)));
+}
+template <class T, int L> HEED_INLINE mask<L> to_mask(pack<T, L> x) { return ne(x, splat<T, L>(T(0))); }
+
+// ---- moving: exactly L elements, aligned or not ----
+
+template <class T, int L, class Storage> HEED_INLINE pack<T, L> load(const Storage* p) {
+  using natural = heed::detail::compute_t<Storage>;
+  if constexpr (!std::is_same_v<T, natural>) {
+    return convert<T>(load<natural, L>(p));
+  } else {
+    pack<T, L> r;
+    if constexpr (L < width<T>) {
+      T lanes[width<T>] = {};
+      for (int i = 0; i < L; ++i) lanes[i] = static_cast<T>(p[i]);
+      r.v[0] = vector<T>::load_unaligned(lanes);
+    } else {
+      HEED_UNROLL
+      for (int i = 0; i < r.count; ++i) {
+        const Storage* from = p + i * width<T>;
+        if constexpr (std::is_same_v<Storage, T>) {
+          r.v[i] = vector<T>::load_unaligned(from);
+        } else if constexpr (std::is_integral_v<Storage>) {
+          detail::raw<Storage, width<T>> narrow;
+          std::memcpy(&narrow, from, sizeof narrow);
+          r.v[i] = detail::from<T>(__builtin_convertvector(narrow, detail::raw<T, width<T>>));
+        } else {
+          r.v[i] = detail::widen(from);
+        }
+      }
+    }
+    return r;
+  }
+}
+
+// Rounds to nearest, ties to even, where the storage has fewer digits; whole numbers keep their low bits.
+template <class Storage, class T, int L> HEED_INLINE void store(Storage* p, pack<T, L> x) {
+  using natural = heed::detail::compute_t<Storage>;
+  if constexpr (!std::is_same_v<T, natural>) {
+    store(p, convert<natural>(x));
+  } else if constexpr (L < width<T>) {
+    T lanes[width<T>];
+    x.v[0].store_unaligned(lanes);
+    for (int i = 0; i < L; ++i) p[i] = static_cast<Storage>(lanes[i]);
+  } else {
+    HEED_UNROLL
+    for (int i = 0; i < x.count; ++i) {
+      Storage* to = p + i * width<T>;
+      if constexpr (std::is_same_v<Storage, T>) {
+        x.v[i].store_unaligned(to);
+      } else if constexpr (std::is_integral_v<Storage>) {
+        const auto narrow = __builtin_convertvector(detail::as<T>(x.v[i]), detail::raw<Storage, width<T>>);
+        std::memcpy(to, &narrow, sizeof narrow);
+      } else {
+        detail::narrow(to, x.v[i]);
+      }
+    }
+  }
+}
+
+// Eight bytes of 0 or 1 and eight bits, by one multiplication each.
+template <int L> HEED_INLINE mask<L> load_mask(const bool* p) {
+  static_assert(sizeof(bool) == 1 && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__);
+  std::uint64_t bits = 0;
+  HEED_UNROLL
+  for (int i = 0; i < L; i += 8) {
+    std::uint64_t bytes = 0;
+    std::memcpy(&bytes, p + i, L < 8 ? L : 8);
+    bits |= ((bytes * 0x0102040810204080U) >> 56) << i;
+  }
+  return {bits};
+}
+template <int L> HEED_INLINE void store(bool* p, mask<L> m) {
+  HEED_UNROLL
+  for (int i = 0; i < L; i += 8) {
+    const std::uint64_t spread = (((m.bits >> i) & 0xffU) * 0x0101010101010101U) & 0x8040201008040201U;
+    const std::uint64_t bytes = ((spread + 0x7f7f7f7f7f7f7f7fU) >> 7) & 0x0101010101010101U;
+    std::memcpy(p + i, &bytes, L < 8 ? L : 8);
+  }
+}
+
+// ---- arithmetic: whole numbers wrap around ----
+
+template <class T, int L> HEED_INLINE pack<T, L> add(pack<T, L> a, pack<T, L> b) {
+  using W = detail::wrapping<T>;
+  return detail::each([](auto x, auto y) { return detail::from<T>(detail::as<W>(x) + detail::as<W>(y)); }, a, b);
+}
+template <class T, int L> HEED_INLINE pack<T, L> sub(pack<T, L> a, pack<T, L> b) {
+  using W = detail::wrapping<T>;
+  return detail::each([](auto x, auto y) { return detail::from<T>(detail::as<W>(x) - detail::as<W>(y)); }, a, b);
+}
+template <class T, int L> HEED_INLINE pack<T, L> mul(pack<T, L> a, pack<T, L> b) {
+  using W = detail::wrapping<T>;
+  return detail::each([](auto x, auto y) { return detail::from<T>(detail::as<W>(x) * detail::as<W>(y)); }, a, b);
+}
+template <class T, int L> HEED_INLINE pack<T, L> neg(pack<T, L> a) {
+  using W = detail::wrapping<T>;
+  return detail::each([](auto x) { return detail::from<T>(-detail::as<W>(x)); }, a);
+}
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> div(pack<T, L> a, pack<T, L> b) {
+  return detail::each([](vector<T> x, vector<T> y) { return vector<T>(x / y); }, a, b);
+}
+// a * b + c; rounded once where there is an instruction for it, else twice.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> fma(pack<T, L> a, pack<T, L> b, pack<T, L> c) {
+  return detail::each([](vector<T> x, vector<T> y, vector<T> z) { return fma(x, y, z); }, a, b, c);
+}
+// NaN if either is NaN.
+template <class T, int L> HEED_INLINE pack<T, L> min(pack<T, L> a, pack<T, L> b) {
+  if constexpr (std::is_integral_v<T>) return select(lt(a, b), a, b);
+  else return detail::each([](vector<T> x, vector<T> y) { return min_propagating_nan(x, y); }, a, b);
+}
+template <class T, int L> HEED_INLINE pack<T, L> max(pack<T, L> a, pack<T, L> b) {
+  if constexpr (std::is_integral_v<T>) return select(lt(b, a), a, b);
+  else return detail::each([](vector<T> x, vector<T> y) { return max_propagating_nan(x, y); }, a, b);
+}
+template <class T, int L> HEED_INLINE pack<T, L> abs(pack<T, L> a) {
+  if constexpr (std::is_integral_v<T>) return select(lt(a, splat<T, L>(0)), neg(a), a);
+  else return detail::each([](vector<T> x) { return detail::abs(x); }, a);
+}
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> floor(pack<T, L> a) {
+  return detail::each([](vector<T> x) { return detail::floor(x); }, a);
+}
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> sqrt(pack<T, L> a) {
+  return detail::each([](vector<T> x) { return detail::sqrt(x); }, a);
+}
+// By division: the estimate of the processor is too coarse.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> rsqrt(pack<T, L> a) {
+  return div(splat<T, L>(T(1)), sqrt(a));
+}
+
+namespace detail {
+
+using i64 = std::int64_t;
+template <int L> using whole = pack<i64, L>;
+struct division { i64 quotient, remainder; };
+
+// Towards minus infinity, so that the remainder has the sign of the divisor; zero for a divisor of zero.
+constexpr HEED_INLINE division floored(i64 a, i64 d) {
+  if (d == 0) return {0, 0};
+  // The quotient of the lowest number overflows, which would trap.
+  if (d == -1) return {static_cast<i64>(0 - static_cast<std::uint64_t>(a)), 0};
+  const i64 q = a / d, r = a % d;
+  return r != 0 && (r < 0) != (d < 0) ? division{q - 1, r + d} : division{q, r};
+}
+
+// Both below 2^51 in size? Then they are exact as double, and so is the floor of their quotient: a quotient just below
+// a whole number k is below it by at least 1 / d, which is more than the rounding of k.
+template <int L> HEED_INLINE bool small(whole<L> a, whole<L> d) {
+  const auto offset = splat<i64, L>(i64{1} << 51), bound = splat<i64, L>(i64{1} << 52);
+  const auto inside = [&](whole<L> x) {  // 0 <= x + 2^51 < 2^52
+    const auto y = add(x, offset);
+    return lt(y, bound) & ~lt(y, splat<i64, L>(0));
+  };
+  return all(inside(a) & inside(d));
+}
+// Whole numbers below 2^51 in size to double and back: they stand in the low bits of 1.5 * 2^52 + x.
+template <int L> HEED_INLINE pack<double, L> small_to_double(whole<L> x) {
+  pack<double, L> r;
+  constexpr auto magic = __builtin_bit_cast(std::uint64_t, rounder<double>);
+  HEED_UNROLL
+  for (int i = 0; i < r.count; ++i) r.v[i] = from<double>(as<std::uint64_t>(x.v[i]) + magic) - rounder<double>;
+  return r;
+}
+template <int L> HEED_INLINE whole<L> small_to_whole(pack<double, L> x) {
+  whole<L> r;
+  constexpr auto magic = __builtin_bit_cast(std::uint64_t, rounder<double>);
+  HEED_UNROLL
+  for (int i = 0; i < r.count; ++i) {
+    r.v[i] = from<i64>(as<std::uint64_t>(vector<double>(x.v[i] + rounder<double>)) - magic);
+  }
+  return r;
+}
+
+}  // namespace detail
+
+// The quotient rounded towards minus infinity; 0 where the divisor is 0.
+template <int L> HEED_INLINE pack<std::int64_t, L> floor_div(pack<std::int64_t, L> a, pack<std::int64_t, L> d) {
+  using detail::i64;
+  if (!detail::small(a, d)) return detail::each_lane([](i64 x, i64 y) { return detail::floored(x, y).quotient; }, a, d);
+  const auto q = floor(div(detail::small_to_double(a), detail::small_to_double(d)));
+  return select(to_mask(d), detail::small_to_whole(q), splat<i64, L>(0));
+}
+// What remains of it: from 0 up to, or down to, the divisor, exclusive; 0 where the divisor is 0.
+template <int L> HEED_INLINE pack<std::int64_t, L> floor_mod(pack<std::int64_t, L> a, pack<std::int64_t, L> d) {
+  using detail::i64;
+  const i64 first = static_cast<i64>(d.v[0].get(0));
+  if (first > 0 && (first & (first - 1)) == 0 && all(eq(d, splat<i64, L>(first)))) {
+    const auto low = static_cast<std::uint64_t>(first - 1);
+    return detail::each([low](auto x) { return detail::from<i64>(detail::as<std::uint64_t>(x) & low); }, a);
+  }
+  if (!detail::small(a, d)) return detail::each_lane([](i64 x, i64 y) { return detail::floored(x, y).remainder; }, a, d);
+  const auto q = floor_div(a, d);
+  return select(to_mask(d), sub(a, mul(q, d)), splat<i64, L>(0));
+}
+
+// ---- functions ----
+
+namespace detail {
+
+// c[0] x^(n-1) + ... + c[n-1]
+template <class T, int L, std::size_t N> HEED_INLINE pack<T, L> polynomial(pack<T, L> x, const T (&c)[N]) {
+  auto sum = splat<T, L>(c[0]);
+  HEED_UNROLL
+  for (std::size_t i = 1; i < N; ++i) sum = kernel::fma(sum, x, splat<T, L>(c[i]));
+  return sum;
+}
+// x * c + y
+template <class T, int L> HEED_INLINE pack<T, L> axpy(pack<T, L> x, T c, pack<T, L> y) {
+  return kernel::fma(x, splat<T, L>(c), y);
+}
+
+// ln 2 in two parts, of which the first has so few bits that its multiples by an exponent are exact.
+template <class T> inline constexpr T ln2_high = sizeof(T) == 4 ? T(0x1.63p-1) : T(0x1.62e42feep-1);
+template <class T> inline constexpr T ln2_low = sizeof(T) == 4 ? T(-2.1219444005469057e-4) : T(0x1.a39ef35793c76p-33);
+
+}  // namespace detail
+
+// e^x = 2^n e^r with |r| <= ln(2) / 2; the series of e^r without its first two terms is q r^2.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> exp(pack<T, L> x) {
+  // Beyond these every result is infinite or zero.
+  const T lowest = sizeof(T) == 4 ? T(-105) : T(-750), highest = sizeof(T) == 4 ? T(89) : T(710);
+  x = max(min(x, splat<T, L>(highest)), splat<T, L>(lowest));
+  const auto n = detail::each([](vector<T> y) { return detail::nearest<T>(y); }, mul(x, splat<T, L>(log2_e<T>)));
+  const auto r = detail::axpy(n, -detail::ln2_low<T>, detail::axpy(n, -detail::ln2_high<T>, x));
+  pack<T, L> q;
+  if constexpr (sizeof(T) == 4) {
+    q = detail::polynomial(r, {1.F / 5040, 1.F / 720, 1.F / 120, 1.F / 24, 1.F / 6, 0.5F});
+  } else {
+    q = detail::polynomial(r, {1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
+                               1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5});
+  }
+  const auto p = add(fma(mul(r, r), q, r), splat<T, L>(T(1)));
+  return detail::each([](vector<T> y, vector<T> e) { return detail::scale<T>(y, e); }, p, n);
+}
+
+// ln x = k ln(2) + ln m; with f = m - 1 and s = f / (2 + f), ln m = 2 (s + s^3/3 + s^5/5 + ...), arranged such that f
+// itself, which is exact, is the leading term.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> log(pack<T, L> x) {
+  const auto zero = splat<T, L>(T(0)), infinite = splat<T, L>(infinity<T>);
+  const T up = sizeof(T) == 4 ? T(0x1p25) : T(0x1p54), up_by = sizeof(T) == 4 ? T(25) : T(54);
+  const auto subnormal = lt(x, splat<T, L>(std::numeric_limits<T>::min()));
+  const auto normal = select(subnormal, mul(x, splat<T, L>(up)), x);
+  pack<T, L> f, k;
+  HEED_UNROLL
+  for (int i = 0; i < x.count; ++i) {
+    const auto parts = detail::split_exponent<T>(normal.v[i]);
+    f.v[i] = parts.m - T(1);
+    k.v[i] = parts.k;
+  }
+  k = select(subnormal, sub(k, splat<T, L>(up_by)), k);
+  const auto s = div(f, add(f, splat<T, L>(T(2))));
+  const auto z = mul(s, s);
+  pack<T, L> series;
+  if constexpr (sizeof(T) == 4) {
+    series = detail::polynomial(z, {2.F / 11, 2.F / 9, 2.F / 7, 2.F / 5, 2.F / 3});
+  } else {
+    series = detail::polynomial(z, {2. / 23, 2. / 21, 2. / 19, 2. / 17, 2. / 15, 2. / 13, 2. / 11, 2. / 9, 2. / 7,
+                                    2. / 5, 2. / 3});
+  }
+  const auto half_square = mul(mul(f, f), splat<T, L>(T(0.5)));
+  const auto correction = mul(s, fma(z, series, half_square));
+  const auto tail = sub(half_square, detail::axpy(k, detail::ln2_low<T>, correction));
+  auto result = detail::axpy(k, detail::ln2_high<T>, sub(f, tail));
+  result = select(lt(x, infinite), result, x);  // infinity and NaN are their own logarithms
+  result = select(lt(x, zero), splat<T, L>(std::numeric_limits<T>::quiet_NaN()), result);
+  return select(eq(x, zero), splat<T, L>(-infinity<T>), result);
+}
+
+// Near zero x P(x^2), or of the continued fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))) eight levels; further out
+// 1 - 2 / (e^2x + 1), which would cancel near zero.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> tanh(pack<T, L> x) {
+  const auto one = splat<T, L>(T(1)), size = abs(x), z = mul(x, x);
+  pack<T, L> near;
+  if constexpr (sizeof(T) == 4) {
+    near = mul(x, detail::polynomial(z, {-0.005659982460210734F, 0.020590982186647053F, -0.05372106591536116F,
+                                         0.1333112750489336F, -0.3333326052540371F, 0.9999999960756817F}));
+  } else {
+    const auto over = detail::polynomial(z, {36., 6930., 270270., 2027025.});
+    near = div(mul(x, over), detail::polynomial(z, {1., 630., 51975., 945945., 2027025.}));
+  }
+  const auto growth = exp(add(size, size));
+  const auto far = sub(one, div(splat<T, L>(T(2)), add(growth, one)));
+  const auto signed_far = detail::each([](vector<T> y, vector<T> s) { return detail::with_sign<T>(y, s); }, far, x);
+  return select(lt(size, splat<T, L>(T(0.625))), near, signed_far);
+}
+
+// Floats: near zero x P(x^2); further out 1 - e^-Q(|x|), with both polynomials minimax. Doubles: the standard library.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> erf(pack<T, L> x) {
+  if constexpr (sizeof(T) == 8) {
+    return detail::each_lane([](T y) { return std::erf(y); }, x);
+  } else {
+    const auto size = abs(x), z = mul(x, x);
+    const auto near = mul(x, detail::polynomial(z, {8.370102878037074e-05F, -0.0008142704786039453F,
+                                                    0.005201032329868971F, -0.0268593982814621F, 0.11283695494813223F,
+                                                    -0.3761263373527958F, 1.1283791666374605F}));
+    // From 3.95 on the result is 1.
+    const auto t = min(size, splat<T, L>(3.95F));
+    const auto power = detail::polynomial(t, {-2.1118393785576677e-05F, 0.0004347323243244141F, -0.004172369082945364F,
+                                              0.02512286496002274F, -0.10828540325212711F, -0.6333420792316052F,
+                                              -1.1295173180317222F, 0.0001751808431373275F});
+    const auto far = sub(splat<T, L>(1.F), exp(power));
+    const auto signed_far = detail::each([](vector<T> y, vector<T> s) { return detail::with_sign<T>(y, s); }, far, x);
+    return select(lt(size, splat<T, L>(0.921875F)), near, signed_far);
+  }
+}
+
+namespace detail {
+
+// sin(x + quarters * pi/2) for |x| <= 2^17. In double: pi/2 in three parts, the multiples of the first two exact.
+template <class T, int L> HEED_INLINE pack<T, L> sine(pack<T, L> x, double quarters) {
+  const auto wide = convert<double>(x);
+  const auto n = each([](vector<double> y) { return nearest<double>(y); }, mul(wide, splat<double, L>(0x1.45f306dc9c883p-1)));
+  const auto r = convert<T>(axpy(n, -0x1.3198a2e037073p-69, axpy(n, -0x1.0b4611a6p-34, axpy(n, -0x1.921fb544p+0, wide))));
+  const auto turn = add(n, splat<double, L>(quarters));
+  const auto quadrant = sub(turn, mul(kernel::floor(mul(turn, splat<double, L>(0.25))), splat<double, L>(4)));
+  const auto upper = ~lt(quadrant, splat<double, L>(2));
+  const auto use_cosine = eq(quadrant, splat<double, L>(1)) | eq(quadrant, splat<double, L>(3));
+  const auto z = mul(r, r);
+  pack<T, L> s, c;
+  if constexpr (sizeof(T) == 4) {
+    s = polynomial(z, {1.F / 362880, -1.F / 5040, 1.F / 120, -1.F / 6});
+    c = polynomial(z, {-1.F / 3628800, 1.F / 40320, -1.F / 720, 1.F / 24});
+  } else {
+    s = polynomial(z, {1. / 355687428096000, -1. / 1307674368000, 1. / 6227020800, -1. / 39916800, 1. / 362880,
+                       -1. / 5040, 1. / 120, -1. / 6});
+    c = polynomial(z, {-1. / 6402373705728000, 1. / 20922789888000, -1. / 87178291200, 1. / 479001600, -1. / 3628800,
+                       1. / 40320, -1. / 720, 1. / 24});
+  }
+  s = kernel::fma(mul(r, z), s, r);
+  s = select(to_mask(r), s, r);  // the sum has lost the sign of zero
+  c = kernel::fma(mul(z, z), c, axpy(z, T(-0.5), splat<T, L>(T(1))));
+  const auto result = select(use_cosine, c, s);
+  return select(upper, neg(result), result);
+}
+template <class T, int L> HEED_INLINE bool far_from_zero(pack<T, L> x) {  // or NaN
+  return !all(lt(kernel::abs(x), splat<T, L>(T(131072))));
+}
+
+}  // namespace detail
+
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> sin(pack<T, L> x) {
+  if (detail::far_from_zero(x)) return detail::each_lane([](T y) { return std::sin(y); }, x);
+  return detail::sine(x, 0);
+}
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> cos(pack<T, L> x) {
+  if (detail::far_from_zero(x)) return detail::each_lane([](T y) { return std::cos(y); }, x);
+  return detail::sine(x, 1);
+}
+
+// Floats: e^(b ln|a|) in double, which leaves no error to speak of. Doubles: the standard library.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> pow(pack<T, L> a, pack<T, L> b) {
+  if constexpr (sizeof(T) == 8) {
+    return detail::each_lane([](T x, T y) { return std::pow(x, y); }, a, b);
+  } else {
+    const auto zero = splat<T, L>(0.F), one = splat<T, L>(1.F), size = abs(a), half_b = mul(b, splat<T, L>(0.5F));
+    auto r = convert<float>(exp(mul(convert<double>(b), log(convert<double>(size)))));
+    // 1^b = a^0 = 1, for NaN too, and (-1)^infinity = 1.
+    const auto unit = eq(a, one) | eq(b, zero) | (eq(size, one) & eq(abs(b), splat<T, L>(infinity<T>)));
+    r = select(unit, one, r);
+    // Negative a, also -0: only whole b, and odd b keep the sign.
+    const auto whole = eq(floor(b), b), odd = whole & ne(floor(half_b), half_b);
+    const auto negative = lt(a, zero) | (eq(a, zero) & lt(div(one, a), zero));
+    const auto invalid = lt(a, zero) & ~whole & ~unit & lt(size, splat<T, L>(infinity<T>));
+    r = select(negative & odd, neg(r), r);
+    return select(invalid, splat<T, L>(std::numeric_limits<T>::quiet_NaN()), r);
+  }
+}
+
+}  // namespace HEED_ARCH
+}  // namespace heed::kernel
