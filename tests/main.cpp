@@ -13,6 +13,8 @@ struct case_counter : boost::unit_test::test_observer {
   int run = 0;
   int skipped = 0;
 
+  // After Boost's own observers: one of them is only ready once it has been told that the run starts.
+  int priority() override { return 100; }
   void test_unit_start(boost::unit_test::test_unit const& unit) override {
     if (unit.p_type == boost::unit_test::TUT_CASE) ++run;
   }
