@@ -5,6 +5,7 @@
 #include <boost/test/tree/observer.hpp>
 #include <boost/test/tree/test_unit.hpp>
 #include <boost/test/unit_test.hpp>
+
 #include <cstdio>
 
 namespace {
