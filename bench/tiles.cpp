@@ -34,11 +34,13 @@ template <class T> struct aligned {
   ~aligned() { ::operator delete(data, std::align_val_t{64}); }
 };
 
-// Multiply-adds in registers only: twelve chains, more than latency times ports.
-template <class T> double peak_round() {
+// Multiply-adds in registers only: twelve chains, more than latency times ports, each from another value (equal ones
+// would be merged).
+template <class T> [[gnu::noinline]] double peak_round() {
   using heed::kernel::vector;
   vector<T> sum[12];
-  for (auto& s : sum) s = vector<T>(T(0.5));
+  HEED_UNROLL
+  for (int i = 0; i < 12; ++i) sum[i] = vector<T>(T(0.1) * T(i));
   const vector<T> factor(T(0.999));
   const vector<T> term(T(0.001));
   constexpr int steps = 20000;
@@ -49,7 +51,8 @@ template <class T> double peak_round() {
   }
   const double seconds = now() - from;
   T total = 0;
-  for (auto& s : sum) total += heed::kernel::reduce_add(s);
+  HEED_UNROLL
+  for (int i = 0; i < 12; ++i) total += heed::kernel::reduce_add(sum[i]);
   if (total == T(12345)) std::puts("");
   return 2. * 12. * width<T> * steps / seconds;
 }

@@ -50,8 +50,8 @@ template <class T, int Vectors>
     }
   }
 
-  // 2. The weights and their sums. The maximum is subtracted before the scaling by log2 e: folded into one multiply-add,
-  // its rounding error would grow with the maximum, and scores of 200000 would lose their fraction.
+  // 2. The weights and their sums. The maximum is subtracted before the scaling by log2 e: folded into one
+  // multiply-add, its rounding error would grow with the maximum, and scores of 200000 would lose their fraction.
   const vector<T> to_base_2(log2_e<T>);
   vector<T> even[Vectors];
   vector<T> odd[Vectors];
