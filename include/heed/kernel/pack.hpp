@@ -102,9 +102,9 @@ template <class T> inline constexpr int fraction_bits = std::numeric_limits<T>::
 template <class T> inline constexpr int bias = std::numeric_limits<T>::max_exponent - 1;
 
 template <class T> HEED_INLINE vector<T> abs(vector<T> x) { return from<T>(as<bits_of<T>>(x) & ~sign_bit<T>); }
-// `x`, which is not negative, with the sign of `sign`.
-template <class T> HEED_INLINE vector<T> with_sign(vector<T> x, vector<T> sign) {
-  return from<T>(as<bits_of<T>>(x) | (as<bits_of<T>>(sign) & sign_bit<T>));
+// `size`, which is not negative, with the sign of x.
+template <class T> HEED_INLINE vector<T> with_sign_of(vector<T> x, vector<T> size) {
+  return from<T>(as<bits_of<T>>(size) | (as<bits_of<T>>(x) & sign_bit<T>));
 }
 
 // With AVX-512 by the masked instructions: g++ 12 warns of the unmasked ones.
@@ -112,6 +112,11 @@ template <class T> HEED_INLINE vector<T> floor(vector<T> x) {
 #if defined(__AVX512F__)
   if constexpr (sizeof(T) == 4) return _mm512_maskz_roundscale_ps(0xffff, x, _MM_FROUND_TO_NEG_INF);
   else return _mm512_maskz_roundscale_pd(0xff, x, _MM_FROUND_TO_NEG_INF);
+#elif defined(__SSE2__) && !defined(__SSE4_1__)
+  // xsimd loses the sign of -0 here. From 2^fraction_bits on every number is whole.
+  const T large = static_cast<T>(bits_of<T>{1} << fraction_bits<T>);
+  const auto size = abs(x), rounded = with_sign_of<T>(x, (size + large) - large);
+  return select<T>(size < large, select<T>(rounded > x, rounded - T(1), rounded), x);
 #else
   return xsimd::floor(x);
 #endif
@@ -538,6 +543,9 @@ template <class T, int L, std::size_t N> HEED_INLINE pack<T, L> polynomial(pack<
   for (std::size_t i = 1; i < N; ++i) sum = kernel::fma(sum, x, splat<T, L>(c[i]));
   return sum;
 }
+template <class T, int L> HEED_INLINE pack<T, L> with_sign_of(pack<T, L> x, pack<T, L> size) {
+  return each([](vector<T> a, vector<T> b) { return with_sign_of<T>(a, b); }, x, size);
+}
 // x * c + y
 template <class T, int L> HEED_INLINE pack<T, L> axpy(pack<T, L> x, T c, pack<T, L> y) {
   return kernel::fma(x, splat<T, L>(c), y);
@@ -600,41 +608,41 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> log(pack<T, L> x) {
   return select(eq(x, zero), splat<T, L>(-infinity<T>), result);
 }
 
-// Near zero x P(x^2), or of the continued fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))) eight levels; further out
-// 1 - 2 / (e^2x + 1), which would cancel near zero.
+// Near zero x + x^3 P(x^2) or, eight levels of it, the continued fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))); further
+// out 1 - 2 / (e^2x + 1), which would cancel near zero.
 template <detail::Floating T, int L> HEED_INLINE pack<T, L> tanh(pack<T, L> x) {
   const auto one = splat<T, L>(T(1)), size = abs(x), z = mul(x, x);
-  pack<T, L> near;
+  pack<T, L> p;
   if constexpr (sizeof(T) == 4) {
-    near = mul(x, detail::polynomial(z, {-0.005659982460210734F, 0.020590982186647053F, -0.05372106591536116F,
-                                         0.1333112750489336F, -0.3333326052540371F, 0.9999999960756817F}));
+    p = detail::polynomial(z, {-0.005704992269141923F, 0.020639093456172087F, -0.05373971765074411F,
+                               0.13331442240242644F, -0.33333281943952153F});
   } else {
-    const auto over = detail::polynomial(z, {36., 6930., 270270., 2027025.});
-    near = div(mul(x, over), detail::polynomial(z, {1., 630., 51975., 945945., 2027025.}));
+    const auto under = detail::polynomial(z, {1., 630., 51975., 945945., 2027025.});
+    p = div(detail::polynomial(z, {-1., -594., -45045., -675675.}), under);
   }
+  const auto near = fma(mul(size, z), p, size);
   const auto growth = exp(add(size, size));
   const auto far = sub(one, div(splat<T, L>(T(2)), add(growth, one)));
-  const auto signed_far = detail::each([](vector<T> y, vector<T> s) { return detail::with_sign<T>(y, s); }, far, x);
-  return select(lt(size, splat<T, L>(T(0.625))), near, signed_far);
+  return detail::with_sign_of(x, select(lt(size, splat<T, L>(T(0.625))), near, far));
 }
 
-// Floats: near zero x P(x^2); further out 1 - e^-Q(|x|), with both polynomials minimax. Doubles: the standard library.
+// Floats: near zero x + x P(x^2); further out 1 - e^-Q(|x|), with both polynomials minimax. Doubles: the standard library.
 template <detail::Floating T, int L> HEED_INLINE pack<T, L> erf(pack<T, L> x) {
   if constexpr (sizeof(T) == 8) {
     return detail::each_lane([](T y) { return std::erf(y); }, x);
   } else {
     const auto size = abs(x), z = mul(x, x);
-    const auto near = mul(x, detail::polynomial(z, {8.370102878037074e-05F, -0.0008142704786039453F,
-                                                    0.005201032329868971F, -0.0268593982814621F, 0.11283695494813223F,
-                                                    -0.3761263373527958F, 1.1283791666374605F}));
+    const auto p = detail::polynomial(z, {8.370102878037074e-05F, -0.0008142704786039453F, 0.005201032329868971F,
+                                          -0.0268593982814621F, 0.11283695494813223F, -0.3761263373527958F,
+                                          0.1283791666374605F});
+    const auto near = fma(size, p, size);
     // From 3.95 on the result is 1.
-    const auto t = min(size, splat<T, L>(3.95F));
-    const auto power = detail::polynomial(t, {-2.1118393785576677e-05F, 0.0004347323243244141F, -0.004172369082945364F,
-                                              0.02512286496002274F, -0.10828540325212711F, -0.6333420792316052F,
-                                              -1.1295173180317222F, 0.0001751808431373275F});
-    const auto far = sub(splat<T, L>(1.F), exp(power));
-    const auto signed_far = detail::each([](vector<T> y, vector<T> s) { return detail::with_sign<T>(y, s); }, far, x);
-    return select(lt(size, splat<T, L>(0.921875F)), near, signed_far);
+    const auto q = detail::polynomial(min(size, splat<T, L>(3.95F)),
+                                      {-2.1118393785576677e-05F, 0.0004347323243244141F, -0.004172369082945364F,
+                                       0.02512286496002274F, -0.10828540325212711F, -0.6333420792316052F,
+                                       -1.1295173180317222F, 0.0001751808431373275F});
+    const auto far = sub(splat<T, L>(1.F), exp(q));
+    return detail::with_sign_of(x, select(lt(size, splat<T, L>(0.921875F)), near, far));
   }
 }
 
