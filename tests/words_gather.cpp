@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: tables and ids, positions, probabilities. Out: take, rope in both forms, dropout; against plain loops.
+// Next: words_running.cpp.
+#include "support/schedules.hpp"
+
+#include <cmath>
+#include <cstdint>
+#include <type_traits>
+
+using namespace heed;
+using namespace test;
+
+namespace {
+
+struct vocabulary : axis<> {};
+struct half : axis<> {};
+struct distance_axis : axis<> {};
+struct width_of_four : axis<4> {};
+struct half_of_four : axis<2> {};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(words_gather)
+
+BOOST_AUTO_TEST_CASE(rows_of_a_table) {
+  const auto embedding = counted<float, vocabulary, model>(vocabulary{5}, model{3});
+  const auto ids = table<std::int32_t, batch, query>(2, {4, 0, 1, 1});
+  const auto taken = take<vocabulary>(embedding, ids);
+  static_assert(has_axes<decltype(taken), batch, query, model>);
+  static_assert(std::is_same_v<std::remove_const_t<decltype(taken)>::axes_type, axes<batch, query, model>>);
+  check(taken, {12, 13, 14, 0, 1, 2, 3, 4, 5, 3, 4, 5}, 0);
+  check(take<vocabulary>(embedding * 2, ids) + 1, {25, 27, 29, 1, 3, 5, 7, 9, 11, 7, 9, 11}, 0);
+  check(take<vocabulary>(embedding, row<std::int64_t, query>({2})), {6, 7, 8}, 0);
+  check(take<vocabulary>(embedding, (row<std::int64_t, query>({2, 3}) + 1) % 4), {9, 10, 11, 0, 1, 2}, 0);
+  check(take<model>(embedding, row<std::int64_t, query>({2, 0})), {2, 0, 5, 3, 8, 6, 11, 9, 14, 12}, 0);
+  check(dot<model>(take<vocabulary>(embedding, ids), row<float, model>({1, 0, -1})), {-2, -2, -2, -2}, 0);
+}
+
+// Axes that the table and the ids share are aligned: one id a row chooses from that row.
+BOOST_AUTO_TEST_CASE(shared_axes_are_aligned) {
+  const auto logits = table<float, query, vocabulary>(3, {10, 11, 12, 20, 21, 22, 30, 31, 32});
+  const auto ids = row<std::int64_t, query>({2, 0, 1});
+  check(take<vocabulary>(logits, ids), {12, 20, 31}, 0);
+  const auto losses = log_sum_exp<vocabulary>(logits) - take<vocabulary>(logits, ids);
+  const double tail = std::log(1 + std::exp(-1.0) + std::exp(-2.0));
+  check(losses, {tail, 2 + tail, 1 + tail}, 1e-5);
+}
+
+// Relative positions: a bias gathered by an index expression, inside a streamed softmax.
+BOOST_AUTO_TEST_CASE(ids_from_coordinates) {
+  const auto bias = normal<float, head, distance_axis>(1, head{2}, distance_axis{9});
+  const auto q = normal<float, head, query, d_head>(2, head{2}, query{7}, d_head{8});
+  const auto k = normal<float, head, key, d_head>(3, head{2}, key{11}, d_head{8});
+  const auto v = normal<float, head, key, d_value>(4, head{2}, key{11}, d_value{8});
+  const auto clipped = min(max(index<key>() - index<query>(), -4), 4) + 4;
+  const auto context = dot<key>(softmax<key>(dot<d_head>(q, k) + take<distance_axis>(bias, clipped)), v);
+  static_assert(streams<decltype(context)>);
+  const auto bias_grid = grid_of(bias);
+  reference::attention_terms terms;
+  terms.bias = [&](auto, auto h, auto i, auto j) { return bias_grid(h, std::clamp<std::ptrdiff_t>(j - i, -4, 4) + 4); };
+  const auto lift = [](const grid<3>& x) {
+    grid<4> result(1, x.extents[0], x.extents[1], x.extents[2]);
+    result.numbers = x.numbers;
+    return result;
+  };
+  const auto want = reference::attention(lift(grid_of(q)), lift(grid_of(k)), lift(grid_of(v)), terms);
+  check<head, query, d_value>(context, want.context, 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(rotary_positions) {
+  for (const int width : {2, 4, 16, 34}) {
+    const auto x = normal<float, query, d_head>(1, query{13}, d_head{width});
+    const auto x_grid = grid_of(x);
+    for (const bool interleaved : {true, false}) {
+      const auto pairs = interleaved ? rope_pairs::interleaved : rope_pairs::half;
+      check(rope<d_head, query>(x, pairs), reference::rope(x_grid, interleaved), 1e-5);
+      check(rope<d_head, query>(x, pairs, 500000), reference::rope(x_grid, interleaved, 500000), 1e-5);
+      check(rope<d_head, query>(x, pairs, 10000, 100), reference::rope(x_grid, interleaved, 10000, 100), 1e-5);
+    }
+  }
+}
+
+BOOST_AUTO_TEST_CASE(rotary_positions_with_a_past_per_batch) {
+  const auto x = normal<float, batch, query, width_of_four>(1, batch{2}, query{5});
+  const auto past = row<std::int64_t, batch>({0, 40});
+  const auto turned = rope<width_of_four, query>(x, rope_pairs::half, 10000, past);
+  std::vector<double> want;
+  for (int b = 0; b < 2; ++b) {
+    const auto one = grid_of(evaluate(at<batch>(x, b)));
+    const auto here = reference::rope(one, false, 10000, b == 0 ? 0 : 40).numbers;
+    want.insert(want.end(), here.begin(), here.end());
+  }
+  check(turned, want, 1e-5);
+}
+
+// The angles are given: as in stretched or several position axes.
+BOOST_AUTO_TEST_CASE(rotary_positions_from_tables) {
+  const auto x = normal<float, batch, query, d_head>(1, batch{2}, query{6}, d_head{8});
+  tensor<float, query, half> cosines{query{6}, half{4}}, sines{query{6}, half{4}};
+  for (int i = 0; i < 6; ++i)
+    for (int n = 0; n < 4; ++n) {
+      const double turn = i * std::pow(10000.0, -2.0 * n / 8);
+      cosines(i, n) = static_cast<float>(std::cos(turn));
+      sines(i, n) = static_cast<float>(std::sin(turn));
+    }
+  for (const bool interleaved : {true, false}) {
+    const auto pairs = interleaved ? rope_pairs::interleaved : rope_pairs::half;
+    std::vector<double> want;
+    for (int b = 0; b < 2; ++b) {
+      const auto here = reference::rope(grid_of(evaluate(at<batch>(x, b))), interleaved).numbers;
+      want.insert(want.end(), here.begin(), here.end());
+    }
+    check(rope<d_head, half>(x, pairs, cosines, sines), want, 1e-5);
+  }
+  const auto narrow = normal<float, query, width_of_four>(2, query{6});
+  const tensor<float, half_of_four> ones = evaluate(tensor<float, half_of_four>{} + 1), zeros;
+  check(rope<width_of_four, half_of_four>(narrow, rope_pairs::half, ones, zeros), narrow, 1e-7);
+}
+
+// Only a part of the head turns: by slice and concat.
+BOOST_AUTO_TEST_CASE(rotary_positions_of_a_part) {
+  const auto x = normal<float, query, d_head>(1, query{5}, d_head{12});
+  const auto turned =
+      concat<d_head>(rope<d_head, query>(slice<d_head>(x, 0, 4), rope_pairs::half), slice<d_head>(x, 4, 12));
+  const auto x_grid = grid_of(x);
+  auto want = x_grid;
+  const auto part = reference::rope(make_grid([&](auto i, auto d) { return x_grid(i, d); }, 5, 4), false);
+  for (int i = 0; i < 5; ++i)
+    for (int d = 0; d < 4; ++d) want(i, d) = part(i, d);
+  check(turned, want, 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(dropout_counts_on_coordinates) {
+  tensor<float, query, key> ones{query{100}, key{200}};
+  for (float& element : ones) element = 1;
+  const auto whole = evaluate(dropout(ones, 0.25, 42));
+  std::ptrdiff_t kept = 0;
+  for (const float element : whole) {
+    BOOST_TEST_REQUIRE((element == 0 || distance(static_cast<double>(element), 1 / 0.75) < 1e-6));
+    kept += element != 0;
+  }
+  BOOST_TEST((kept > 14600 && kept < 15400));  // 15000 expected, standard deviation 61
+  check(dropout(ones, 0.25, 42), whole, 0);    // the same elements for every schedule and number of threads
+  BOOST_TEST(!identical(evaluate(dropout(ones, 0.25, 43)), whole));
+  const auto none = evaluate(dropout(ones, 0.0, 42)), all = evaluate(dropout(ones, 1.0, 42));
+  BOOST_TEST(identical(none, ones));
+  for (const float element : all) BOOST_TEST_REQUIRE(element == 0);
+  tensor<float, query, key> infinite{query{1}, key{3}};
+  for (float& element : infinite) element = std::numeric_limits<float>::infinity();
+  check(dropout(infinite, 1.0, 1), {0, 0, 0}, 0);  // not 0 * infinity
+}
+
+// Inside attention the same elements are dropped as outside.
+BOOST_AUTO_TEST_CASE(dropout_of_streamed_weights) {
+  const auto scores = normal<float, query, key>(1, query{40}, key{70});
+  const auto q = normal<float, query, d_head>(2, query{40}, d_head{8});
+  const auto k = normal<float, key, d_head>(3, key{70}, d_head{8});
+  const auto v = normal<float, key, d_value>(4, key{70}, d_value{8});
+  const auto weights = dropout(softmax<key>(dot<d_head>(q, k)), 0.3, 99);
+  const auto stored = evaluate(unfused, weights);
+  const auto want = evaluate(unfused, dot<key>(stored, v));
+  const auto context = dot<key>(weights, v);
+  static_assert(streams<decltype(context)>);
+  check(context, want, 1e-5);
+}
+
+BOOST_AUTO_TEST_SUITE_END()

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: coordinates and integer tensors. Out: index expressions (they may span any axes), causal, window, alibi and the
+// selecting form of where, each against plain loops.
+// Next: words_exclusion.cpp, the excluding form of where.
+#include "support/schedules.hpp"
+
+#include <cstdint>
+
+using namespace heed;
+using namespace test;
+
+namespace {
+
+struct static_key : axis<5> {};
+
+/// Ones of [query, key] as floats, so that a condition has something to be broadcast over.
+auto ones(std::ptrdiff_t queries, std::ptrdiff_t keys) {
+  tensor<float, query, key> x{query{queries}, key{keys}};
+  for (float& element : x) element = 1;
+  return x;
+}
+
+/// Where the condition holds as 1, elsewhere 0.
+template <class Condition> auto shown(const Condition& condition, std::ptrdiff_t queries, std::ptrdiff_t keys) {
+  return where(condition, ones(queries, keys), 0);
+}
+
+template <class Rule> std::vector<double> table_of(std::ptrdiff_t queries, std::ptrdiff_t keys, Rule rule) {
+  return make_grid([&](std::ptrdiff_t i, std::ptrdiff_t j) { return static_cast<double>(rule(i, j)); }, queries, keys)
+      .numbers;
+}
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(words_index)
+
+BOOST_AUTO_TEST_CASE(coordinates) {
+  const auto x = ones(3, 5);
+  check(x * index<key>(), table_of(3, 5, [](auto, auto j) { return j; }), 0);
+  check(x + index<query>() * 10 + index<key>(), table_of(3, 5, [](auto i, auto j) { return 1 + 10 * i + j; }), 0);
+  check(x * ((index<key>() - index<query>()) / 2),
+        table_of(3, 5, [](auto i, auto j) { return reference::quotient_down(j - i, 2); }), 0);
+  check(x * ((index<key>() - 2 * index<query>()) % 3),
+        table_of(3, 5, [](auto i, auto j) { return reference::remainder_down(j - 2 * i, 3); }), 0);
+  check(index<static_key>() * index<static_key>(), {0, 1, 4, 9, 16}, 0);  // the extent is in the type
+}
+
+BOOST_AUTO_TEST_CASE(integer_tensors_in_index_expressions) {
+  const auto document = row<std::int32_t, query>({0, 0, 1, 1, 1, 2});
+  const auto length = row<std::int64_t, batch>({2, 0, 5});
+  const auto allowed = row<bool, key>({1, 0, 1, 1, 0, 1});
+  const auto same = document == rename<query, key>(document);
+  check(shown(same && index<key>() <= index<query>(), 6, 6),
+        table_of(6, 6,
+                 [](auto i, auto j) {
+                   const int documents[] = {0, 0, 1, 1, 1, 2};
+                   return documents[i] == documents[j] && j <= i;
+                 }),
+        0);
+  check(shown(!same || allowed, 6, 6),
+        table_of(6, 6,
+                 [](auto i, auto j) {
+                   const int documents[] = {0, 0, 1, 1, 1, 2};
+                   const bool may[] = {true, false, true, true, false, true};
+                   return documents[i] != documents[j] || may[j];
+                 }),
+        0);
+  const auto x = broadcast<batch>(row<float, key>({1, 1, 1, 1, 1, 1}), batch{3});
+  check(where(index<key>() < length, x, 0), {1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0}, 0);
+  check(where(index<key>() >= length - 1 && index<key>() < length + 1, x, 0),
+        {0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(causal_masks) {
+  const auto rule = [](std::ptrdiff_t past) { return [past](auto i, auto j) { return j <= i + past; }; };
+  check(shown(causal<query, key>(), 4, 4), table_of(4, 4, rule(0)), 0);
+  for (const extent_t past : {-2, 0, 1, 3, 100})
+    check(shown(causal<query, key>(past), 3, 5), table_of(3, 5, rule(past)), 0);
+  const auto past = row<int, batch>({0, 2});
+  const auto x = broadcast<batch>(ones(2, 4), batch{2});
+  check(where(causal<query, key>(past), x, 0), {1, 0, 0, 0, 1, 1, 0, 0, 1, 1, 1, 0, 1, 1, 1, 1}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(window_masks) {
+  for (const extent_t n : {0, 1, 2, 3, 10})
+    for (const extent_t past : {0, 2}) {
+      const auto want = table_of(4, 6, [&](auto i, auto j) { return j <= i + past && i + past - j < n; });
+      check(shown(window<query, key>(n, past), 4, 6), want, 0);
+    }
+  check(shown(window<query, key>(2), 3, 3), {1, 0, 0, 1, 1, 0, 0, 1, 1}, 0);
+  check(shown(window<query, key>(std::numeric_limits<extent_t>::max()), 3, 3), {1, 0, 0, 1, 1, 0, 1, 1, 1}, 0);
+  const auto past = row<std::int64_t, batch>({0, 1});
+  const auto x = broadcast<batch>(ones(2, 3), batch{2});
+  check(where(window<query, key>(1, past), x, 0), {1, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(alibi_biases) {
+  const auto slopes = row<float, head>({0.5, 0.25});
+  const auto zero = broadcast<head>(ones(2, 3) * 0, head{2});
+  check(zero + alibi<query, key>(slopes), {0, .5, 1, -.5, 0, .5, 0, .25, .5, -.25, 0, .25}, 0);
+  check(zero + alibi<query, key>(slopes, 2), {-1, -.5, 0, -1.5, -1, -.5, -.5, -.25, 0, -.75, -.5, -.25}, 0);
+  check(zero + slopes * (index<key>() - index<query>()), {0, .5, 1, -.5, 0, .5, 0, .25, .5, -.25, 0, .25}, 0);
+}
+
+BOOST_AUTO_TEST_CASE(where_selects) {
+  const auto a = counted<float, query, key>(query{2}, key{3});
+  const auto yes = row<bool, key>({1, 0, 1});
+  check(where(yes, a, -a), {0, -1, 2, 3, -4, 5}, 0);
+  check(where(yes, a, 7), {0, 7, 2, 3, 7, 5}, 0);
+  check(where(yes, 7, a), {7, 1, 7, 7, 4, 7}, 0);
+  check(where(a > 2, a * 10, a), {0, 1, 2, 30, 40, 50}, 0);
+  check(a + where(index<key>() == index<query>(), 100.0F, 0.0F), {100, 1, 2, 3, 104, 5}, 0);
+  // it excludes nothing, not even where a branch that is not taken holds NaN
+  const auto nan = row<float, key>({not_a_number, 1, not_a_number});
+  check(where(yes, 0, broadcast<query>(nan, query{2})), {0, 1, 0, 0, 1, 0}, 0);
+  check(sum<key>(where(yes, a, 0)), {2, 8}, 0);
+  check(mean<key>(where(yes, a, 0)), {2.0 / 3, 8.0 / 3}, 1e-6);
+}
+
+BOOST_AUTO_TEST_SUITE_END()
