@@ -86,6 +86,12 @@ BOOST_AUTO_TEST_CASE(case_61_weights_that_vanish) {
   check(attend(p.scores() + row<float, key>({0, -1e30}), p.v), {1}, 0, one_to_five);
   check(attend(p.scores() + row<float, key>({0, -200}), p.v), {1}, 0, one_to_five);
   check(attend(p.scores() + row<float, key>({0, -1000}), p.v), {1}, 0, one_to_five);
+  // e^-90 is below 2^-126, e^-87 is not
+  check(softmax<key>(p.scores() + row<float, key>({0, -90})), {1, 0}, 0, one_to_five);
+  for (const regime& each : regimes()) {
+    const auto weights = evaluate(each.policy(), softmax<key>(p.scores() + row<float, key>({0, -87})));
+    BOOST_TEST(weights(0, 1) > 0);
+  }
 }
 
 // Dropout is explicit; with p = 1 nothing is left (and nothing becomes 0 * infinity), kept weights grow by 1 / (1 - p).
