@@ -2,22 +2,23 @@
 // In: heed/storage.hpp and heed/kernel/pack.hpp.
 // Out: each of their functions against the standard library, one lane after another, with its error in ulp.
 // Next: the tests of the evaluator, which uses packs.
+// (Longer than the rest, to share one set of awkward values and one measure of error.)
+#include <heed/kernel/pack.hpp>
+#include <heed/storage.hpp>
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
+#include <cstdio>
 #include <limits>
 #include <memory>
 #include <random>
 #include <string>
 #include <type_traits>
 #include <vector>
-
-#include <heed/kernel/pack.hpp>
-#include <heed/storage.hpp>
 
 namespace {
 
@@ -35,9 +36,36 @@ template <class T> constexpr T not_a_number = std::numeric_limits<T>::quiet_NaN(
 
 template <class T> std::vector<T> specials() {
   using l = std::numeric_limits<T>;
-  std::vector<T> v{0, 1, 2, 3, T(0.5), T(0.625), T(0.921875), T(1.5), T(2.5), 4, 100, T(88.8), T(88.72), T(87.4), T(103.9),
-                   T(709.7), T(745.1), T(1e5), T(131071), T(131073), T(8388607.5), T(4503599627370495.5), T(1e30),
-                   l::min(), l::denorm_min(), l::min() / 3, l::max(), l::epsilon(), inf<T>, not_a_number<T>};
+  std::vector<T> v{0,
+                   1,
+                   2,
+                   3,
+                   T(0.5),
+                   T(0.625),
+                   T(0.921875),
+                   T(1.5),
+                   T(2.5),
+                   4,
+                   100,
+                   T(88.8),
+                   T(88.72),
+                   T(87.4),
+                   T(103.9),
+                   T(709.7),
+                   T(745.1),
+                   T(1e5),
+                   T(131071),
+                   T(131073),
+                   T(8388607.5),
+                   T(4503599627370495.5),
+                   T(1e30),
+                   l::min(),
+                   l::denorm_min(),
+                   l::min() / 3,
+                   l::max(),
+                   l::epsilon(),
+                   inf<T>,
+                   not_a_number<T>};
   for (std::size_t i = 0, n = v.size(); i < n; ++i) v.push_back(-v[i]);
   for (int i = 1; i < 40; ++i) v.push_back(static_cast<T>(i * 1.57079632679489661923));
   return v;
@@ -56,8 +84,30 @@ template <class T> std::vector<T> values(double near, double far) {
 }
 
 std::vector<i64> whole_values() {
-  std::vector<i64> v{0, 1, -1, 2, -2, 3, -3, 7, -7, 8, -8, 64, 1000, -1000, lowest, lowest + 1, highest, highest - 1,
-                     i64{1} << 51, -(i64{1} << 51), (i64{1} << 51) - 1, i64{1} << 32, -(i64{1} << 31), i64{1} << 53};
+  std::vector<i64> v{0,
+                     1,
+                     -1,
+                     2,
+                     -2,
+                     3,
+                     -3,
+                     7,
+                     -7,
+                     8,
+                     -8,
+                     64,
+                     1000,
+                     -1000,
+                     lowest,
+                     lowest + 1,
+                     highest,
+                     highest - 1,
+                     i64{1} << 51,
+                     -(i64{1} << 51),
+                     (i64{1} << 51) - 1,
+                     i64{1} << 32,
+                     -(i64{1} << 31),
+                     i64{1} << 53};
   std::mt19937_64 random(2);
   while (v.size() % 64 != 0 || v.size() < 4096) v.push_back(static_cast<i64>(random()) >> (random() % 64));
   return v;
@@ -65,7 +115,8 @@ std::vector<i64> whole_values() {
 
 // ---- comparing ----
 
-// How far `got` is from `want`, in units of the last place of `want` as a T; 0 for two NaN, infinity for a wrong special.
+// How far `got` is from `want`, in units of the last place of `want` as a T; 0 for two NaN, infinity for a wrong
+// special.
 template <class T> double ulps(T got, long double want) {
   const T rounded = static_cast<T>(want);
   if (std::isnan(want) || std::isnan(got)) return std::isnan(want) && std::isnan(got) ? 0 : inf<double>;
@@ -97,18 +148,22 @@ struct worst {
 };
 template <class T> std::string text(T x) {
   char buffer[64];
-  if constexpr (std::is_integral_v<T>) std::snprintf(buffer, sizeof buffer, "%lld", static_cast<long long>(x));
-  else std::snprintf(buffer, sizeof buffer, "%.17g", static_cast<double>(x));
+  if constexpr (std::is_integral_v<T>)
+    std::snprintf(buffer, sizeof buffer, "%lld", static_cast<long long>(x));
+  else
+    std::snprintf(buffer, sizeof buffer, "%.17g", static_cast<double>(x));
   return buffer;
 }
 
+// An overloaded function as an argument.
+#define OF(function) [](auto... x) { return function(x...); }
 // Boost's own macro is too slow for millions of checks.
-#define REQUIRE(condition)                      \
-  do {                                          \
-    if (!(condition)) BOOST_FAIL(#condition);   \
+#define REQUIRE(condition)                    \
+  do {                                        \
+    if (!(condition)) BOOST_FAIL(#condition); \
   } while (false)
-#define CHECK_WORST(name, w, bound)                                                                              \
-  BOOST_TEST_MESSAGE(name << ": " << (w).ulp << " ulp, at " << (w).at);                                          \
+#define CHECK_WORST(name, w, bound)                                     \
+  BOOST_TEST_MESSAGE(name << ": " << (w).ulp << " ulp, at " << (w).at); \
   BOOST_CHECK_MESSAGE((w).ulp <= (bound), name << ": " << (w).ulp << " ulp > " << (bound) << ", at " << (w).at)
 
 // f on packs against g on long doubles.
@@ -118,9 +173,12 @@ void check_unary(const char* name, double near, double far, double bound, F f, G
   const auto v = values<T>(near, far);
   for (std::size_t i = 0; i + L <= v.size(); i += L) {
     const auto r = lanes(f(hk::load<T, L>(v.data() + i)));
-    for (std::size_t k = 0; k < L; ++k) w.take(ulps(r[k], g(static_cast<long double>(v[i + k]))), [&] { return text(v[i + k]) + " giving " + text(r[k]); });
+    for (std::size_t k = 0; k < L; ++k)
+      w.take(ulps(r[k], g(static_cast<long double>(v[i + k]))),
+             [&] { return text(v[i + k]) + " giving " + text(r[k]); });
   }
-  const std::string full = std::string(name) + "<" + (sizeof(T) == 4 ? "float, " : "double, ") + std::to_string(L) + ">";
+  const std::string full =
+      std::string(name) + "<" + (sizeof(T) == 4 ? "float, " : "double, ") + std::to_string(L) + ">";
   CHECK_WORST(full, w, bound);
 }
 
@@ -130,11 +188,13 @@ template <class T, int L, class F, class G> void check_binary(const char* name, 
   std::vector<T> a, b;
   if constexpr (std::is_integral_v<T>) {
     const auto v = whole_values();
-    for (std::size_t i = 0; i < 64; ++i) for (std::size_t k = 0; k < 64; ++k) a.push_back(v[i]), b.push_back(v[k]);
+    for (std::size_t i = 0; i < 64; ++i)
+      for (std::size_t k = 0; k < 64; ++k) a.push_back(v[i]), b.push_back(v[k]);
     for (std::size_t i = 0; i < v.size(); ++i) a.push_back(v[i]), b.push_back(v[v.size() - 1 - i]);
   } else {
     const auto s = specials<T>();
-    for (T x : s) for (T y : s) a.push_back(x), b.push_back(y);
+    for (T x : s)
+      for (T y : s) a.push_back(x), b.push_back(y);
     const auto v = values<T>(2, 30);
     for (std::size_t i = 0; i < v.size(); ++i) a.push_back(v[i]), b.push_back(v[v.size() - 1 - i]);
   }
@@ -143,8 +203,10 @@ template <class T, int L, class F, class G> void check_binary(const char* name, 
     for (std::size_t k = 0; k < L; ++k) {
       const auto want = g(a[i + k], b[i + k]);
       double error;
-      if constexpr (std::is_integral_v<T>) error = r[k] == want ? 0 : inf<double>;
-      else error = ulps(r[k], static_cast<long double>(want));
+      if constexpr (std::is_integral_v<T>)
+        error = r[k] == want ? 0 : inf<double>;
+      else
+        error = ulps(r[k], static_cast<long double>(want));
       w.take(error, [&] { return text(a[i + k]) + ", " + text(b[i + k]) + " giving " + text(r[k]); });
     }
   }
@@ -183,9 +245,12 @@ double reference(unsigned bits, int exponent_width, int fraction_width) {
     if ((bits >> i) & 1U) fraction += std::pow(2.0, i - fraction_width);
   }
   double value;
-  if (exponent == (1 << exponent_width) - 1) value = fraction == 0 ? inf<double> : not_a_number<double>;
-  else if (exponent == 0) value = fraction * std::pow(2.0, 1 - bias);
-  else value = (1 + fraction) * std::pow(2.0, exponent - bias);
+  if (exponent == (1 << exponent_width) - 1)
+    value = fraction == 0 ? inf<double> : not_a_number<double>;
+  else if (exponent == 0)
+    value = fraction * std::pow(2.0, 1 - bias);
+  else
+    value = (1 + fraction) * std::pow(2.0, exponent - bias);
   return (bits >> (exponent_width + fraction_width)) & 1U ? -value : value;
 }
 
@@ -208,8 +273,9 @@ template <class H> void check_storage(int exponent_width, int fraction_width) {
     wrong_back += H(got).bits != bits;
     // Half-way to the next larger in size goes to the even one; a little less stays, a little more goes on.
     if ((bits & 0x7fffU) >= infinite) continue;
-    const double next = (bits & 0x7fffU) == infinite - 1 ? want + (want - reference(bits - 1, exponent_width, fraction_width))
-                                                         : reference(bits + 1, exponent_width, fraction_width);
+    const double next = (bits & 0x7fffU) == infinite - 1
+                            ? want + (want - reference(bits - 1, exponent_width, fraction_width))
+                            : reference(bits + 1, exponent_width, fraction_width);
     const float half = static_cast<float>((want + next) / 2);
     wrong_tie += H(half).bits != bits + (bits & 1U);
     wrong_near += H(std::nextafter(half, 0.F)).bits != bits;
@@ -222,7 +288,8 @@ template <class H> void check_storage(int exponent_width, int fraction_width) {
   // Packs agree with the scalars on every pattern, and on floats of every exponent.
   std::vector<float> floats = values<float>(1, 70000);
   for (const H h : all) floats.push_back(h);
-  for (unsigned i = 0; i < (1U << 20); ++i) floats.push_back(std::bit_cast<float>((i << 12) | (i & 1U ? 0x801U : 0x800U)));
+  for (unsigned i = 0; i < (1U << 20); ++i)
+    floats.push_back(std::bit_cast<float>((i << 12) | (i & 1U ? 0x801U : 0x800U)));
   const auto same = [](auto a, auto b) { return a == b || (std::isnan(float(a)) && std::isnan(float(b))); };
   const auto packs = [&](auto l) {
     constexpr int L = decltype(l)::value;
@@ -271,7 +338,8 @@ template <class S, class T, int L> void check_moving() {
   for (std::size_t shift : {std::size_t{0}, std::size_t{1}}) {
     const std::size_t n = L + shift;
     const std::unique_ptr<S[]> from(new S[n]), to(new S[n]);
-    for (std::size_t i = 0; i < n; ++i) from[i] = static_cast<S>(static_cast<float>(i) - 3.F), to[i] = static_cast<S>(77.F);
+    for (std::size_t i = 0; i < n; ++i)
+      from[i] = static_cast<S>(static_cast<float>(i) - 3.F), to[i] = static_cast<S>(77.F);
     const auto x = hk::load<T, L>(from.get() + shift);
     std::vector<T> r = lanes(x);
     hk::store(to.get() + shift, x);
@@ -367,10 +435,13 @@ BOOST_AUTO_TEST_CASE(comparisons) {
     using T = decltype(t);
     constexpr int L = decltype(l)::value;
     std::vector<T> s;
-    if constexpr (std::is_integral_v<T>) s = whole_values(), s.resize(64);
-    else s = specials<T>();
+    if constexpr (std::is_integral_v<T>)
+      s = whole_values(), s.resize(64);
+    else
+      s = specials<T>();
     std::vector<T> a, b;
-    for (T x : s) for (T y : s) a.push_back(x), b.push_back(y);
+    for (T x : s)
+      for (T y : s) a.push_back(x), b.push_back(y);
     for (std::size_t i = 0; i + L <= a.size(); i += L) {
       const auto x = hk::load<T, L>(a.data() + i), y = hk::load<T, L>(b.data() + i);
       const auto check = [&](hk::mask<L> m, auto want) {
@@ -405,8 +476,10 @@ BOOST_AUTO_TEST_CASE(conversions) {
       for (std::size_t k = 0; k < L; ++k) {
         REQUIRE(same(fd[k], static_cast<double>(f[i + k])));
         // Beyond the range of double to float only the overflow to infinity is defined by IEEE 754, not by C++.
-        if (!(std::abs(d[i + k]) > std::numeric_limits<float>::max())) REQUIRE(same(df[k], static_cast<float>(d[i + k])));
-        else if (std::abs(d[i + k]) > 1e39) REQUIRE(std::isinf(df[k]));
+        if (!(std::abs(d[i + k]) > std::numeric_limits<float>::max()))
+          REQUIRE(same(df[k], static_cast<float>(d[i + k])));
+        else if (std::abs(d[i + k]) > 1e39)
+          REQUIRE(std::isinf(df[k]));
         if (std::abs(f[i + k]) < 0x1p63F) REQUIRE(fi[k] == static_cast<double>(static_cast<i64>(f[i + k])));
         if (std::abs(d[i + k]) < 0x1p63) REQUIRE(di[k] == static_cast<double>(static_cast<i64>(d[i + k])));
       }
@@ -431,13 +504,15 @@ BOOST_AUTO_TEST_CASE(conversions) {
 BOOST_AUTO_TEST_CASE(whole_arithmetic) {
   const auto check = [](auto l) {
     constexpr int L = decltype(l)::value;
-    check_binary<i64, L>("add", 0, [](auto a, auto b) { return hk::add(a, b); }, [](i64 a, i64 b) { return wrap(u(a) + u(b)); });
-    check_binary<i64, L>("sub", 0, [](auto a, auto b) { return hk::sub(a, b); }, [](i64 a, i64 b) { return wrap(u(a) - u(b)); });
-    check_binary<i64, L>("mul", 0, [](auto a, auto b) { return hk::mul(a, b); }, [](i64 a, i64 b) { return wrap(u(a) * u(b)); });
-    check_binary<i64, L>("min", 0, [](auto a, auto b) { return hk::min(a, b); }, [](i64 a, i64 b) { return std::min(a, b); });
-    check_binary<i64, L>("max", 0, [](auto a, auto b) { return hk::max(a, b); }, [](i64 a, i64 b) { return std::max(a, b); });
-    check_binary<i64, L>("neg", 0, [](auto a, auto) { return hk::neg(a); }, [](i64 a, i64) { return wrap(0 - u(a)); });
-    check_binary<i64, L>("abs", 0, [](auto a, auto) { return hk::abs(a); }, [](i64 a, i64) { return a < 0 ? wrap(0 - u(a)) : a; });
+    check_binary<i64, L>("add", 0, OF(hk::add), [](i64 a, i64 b) { return wrap(u(a) + u(b)); });
+    check_binary<i64, L>("sub", 0, OF(hk::sub), [](i64 a, i64 b) { return wrap(u(a) - u(b)); });
+    check_binary<i64, L>("mul", 0, OF(hk::mul), [](i64 a, i64 b) { return wrap(u(a) * u(b)); });
+    check_binary<i64, L>("min", 0, OF(hk::min), OF(std::min));
+    check_binary<i64, L>("max", 0, OF(hk::max), OF(std::max));
+    check_binary<i64, L>(
+        "neg", 0, [](auto a, auto) { return hk::neg(a); }, [](i64 a, i64) { return wrap(0 - u(a)); });
+    check_binary<i64, L>(
+        "abs", 0, [](auto a, auto) { return hk::abs(a); }, [](i64 a, i64) { return a < 0 ? wrap(0 - u(a)) : a; });
     // In 128 bits nothing overflows.
     __extension__ using wide = __int128;
     const auto quotient = [](i64 a, i64 d) -> i64 {
@@ -447,8 +522,8 @@ BOOST_AUTO_TEST_CASE(whole_arithmetic) {
       return static_cast<i64>(q);
     };
     const auto remainder = [=](i64 a, i64 d) { return d == 0 ? 0 : wrap(u(a) - u(quotient(a, d)) * u(d)); };
-    check_binary<i64, L>("floor_div", 0, [](auto a, auto b) { return hk::floor_div(a, b); }, quotient);
-    check_binary<i64, L>("floor_mod", 0, [](auto a, auto b) { return hk::floor_mod(a, b); }, remainder);
+    check_binary<i64, L>("floor_div", 0, OF(hk::floor_div), quotient);
+    check_binary<i64, L>("floor_mod", 0, OF(hk::floor_mod), remainder);
     // One divisor for all lanes, and only small numbers, each of which has a path of its own.
     std::mt19937_64 random(4);
     for (int round = 0; round < 6000; ++round) {
@@ -475,30 +550,34 @@ BOOST_AUTO_TEST_CASE(floating_arithmetic) {
   for_floating([](auto t, auto l) {
     using T = decltype(t);
     constexpr int L = decltype(l)::value;
-    check_binary<T, L>("add", 0.5, [](auto a, auto b) { return hk::add(a, b); }, [](T a, T b) { return a + b; });
-    check_binary<T, L>("sub", 0.5, [](auto a, auto b) { return hk::sub(a, b); }, [](T a, T b) { return a - b; });
-    check_binary<T, L>("mul", 0.5, [](auto a, auto b) { return hk::mul(a, b); }, [](T a, T b) { return a * b; });
-    check_binary<T, L>("div", 0.5, [](auto a, auto b) { return hk::div(a, b); }, [](T a, T b) { return a / b; });
+    check_binary<T, L>("add", 0.5, OF(hk::add), [](T a, T b) { return a + b; });
+    check_binary<T, L>("sub", 0.5, OF(hk::sub), [](T a, T b) { return a - b; });
+    check_binary<T, L>("mul", 0.5, OF(hk::mul), [](T a, T b) { return a * b; });
+    check_binary<T, L>("div", 0.5, OF(hk::div), [](T a, T b) { return a / b; });
     // Of two zeros either may be returned: adding 0 makes them alike.
-    check_binary<T, L>("min", 0, [](auto a, auto b) { return hk::add(hk::min(a, b), hk::splat<T, L>(0)); },
-                       [](T a, T b) { return std::isnan(a) || std::isnan(b) ? not_a_number<T> : std::min(a, b) + T(0); });
-    check_binary<T, L>("max", 0, [](auto a, auto b) { return hk::add(hk::max(a, b), hk::splat<T, L>(0)); },
-                       [](T a, T b) { return std::isnan(a) || std::isnan(b) ? not_a_number<T> : std::max(a, b) + T(0); });
+    check_binary<T, L>(
+        "min", 0, [](auto a, auto b) { return hk::add(hk::min(a, b), hk::splat<T, L>(0)); },
+        [](T a, T b) { return std::isnan(a) || std::isnan(b) ? not_a_number<T> : std::min(a, b) + T(0); });
+    check_binary<T, L>(
+        "max", 0, [](auto a, auto b) { return hk::add(hk::max(a, b), hk::splat<T, L>(0)); },
+        [](T a, T b) { return std::isnan(a) || std::isnan(b) ? not_a_number<T> : std::max(a, b) + T(0); });
     // Where there is no fused instruction the product is rounded as well, which the scalar sum does too.
-    check_binary<T, L>("fma", 0.5, [](auto a, auto b) { return hk::fma(a, b, a); }, [](T a, T b) {
+    check_binary<T, L>(
+        "fma", 0.5, [](auto a, auto b) { return hk::fma(a, b, a); },
+        [](T a, T b) {
 #if defined(__FMA__) || defined(__aarch64__)
-      return std::fma(a, b, a);
+          return std::fma(a, b, a);
 #else
-      const volatile T product = a * b;
-      return static_cast<T>(product + a);
+          const volatile T product = a * b;
+          return static_cast<T>(product + a);
 #endif
-    });
+        });
     using R = long double;
-    check_unary<T, L>("neg", 2, 1000, 0, [](auto a) { return hk::neg(a); }, [](R a) { return -a; });
-    check_unary<T, L>("abs", 2, 1000, 0, [](auto a) { return hk::abs(a); }, [](R a) { return std::abs(a); });
-    check_unary<T, L>("floor", 2, 1000, 0, [](auto a) { return hk::floor(a); }, [](R a) { return std::floor(a); });
-    check_unary<T, L>("sqrt", 2, 1000, 0.51, [](auto a) { return hk::sqrt(a); }, [](R a) { return std::sqrt(a); });
-    check_unary<T, L>("rsqrt", 2, 1000, 1.6, [](auto a) { return hk::rsqrt(a); }, [](R a) { return 1 / std::sqrt(a); });
+    check_unary<T, L>("neg", 2, 1000, 0, OF(hk::neg), [](R a) { return -a; });
+    check_unary<T, L>("abs", 2, 1000, 0, OF(hk::abs), OF(std::abs));
+    check_unary<T, L>("floor", 2, 1000, 0, OF(hk::floor), OF(std::floor));
+    check_unary<T, L>("sqrt", 2, 1000, 0.51, OF(hk::sqrt), OF(std::sqrt));
+    check_unary<T, L>("rsqrt", 2, 1000, 1.6, OF(hk::rsqrt), [](R a) { return 1 / std::sqrt(a); });
   });
 }
 
@@ -508,14 +587,13 @@ BOOST_AUTO_TEST_CASE(functions) {
     constexpr int L = decltype(l)::value;
     using R = long double;
     const double range = sizeof(T) == 4 ? 105 : 750;
-    check_unary<T, L>("exp", 1, range, 1.5, [](auto a) { return hk::exp(a); }, [](R a) { return std::exp(a); });
-    check_unary<T, L>("log", 3, 1e6, 1.5, [](auto a) { return hk::log(a); }, [](R a) { return std::log(a); });
-    check_unary<T, L>("tanh", 0.8, 10, 2, [](auto a) { return hk::tanh(a); }, [](R a) { return std::tanh(a); });
-    check_unary<T, L>("erf", 1, 4, 1.5, [](auto a) { return hk::erf(a); }, [](R a) { return std::erf(a); });
-    check_unary<T, L>("sin", 8, 130000, 2.5, [](auto a) { return hk::sin(a); }, [](R a) { return std::sin(a); });
-    check_unary<T, L>("cos", 8, 130000, 2.5, [](auto a) { return hk::cos(a); }, [](R a) { return std::cos(a); });
-    check_binary<T, L>("pow", 1, [](auto a, auto b) { return hk::pow(a, b); },
-                       [](T a, T b) { return std::pow(static_cast<R>(a), static_cast<R>(b)); });
+    check_unary<T, L>("exp", 1, range, 1.5, OF(hk::exp), OF(std::exp));
+    check_unary<T, L>("log", 3, 1e6, 1.5, OF(hk::log), OF(std::log));
+    check_unary<T, L>("tanh", 0.8, 10, 2, OF(hk::tanh), OF(std::tanh));
+    check_unary<T, L>("erf", 1, 4, 1.5, OF(hk::erf), OF(std::erf));
+    check_unary<T, L>("sin", 8, 130000, 2.5, OF(hk::sin), OF(std::sin));
+    check_unary<T, L>("cos", 8, 130000, 2.5, OF(hk::cos), OF(std::cos));
+    check_binary<T, L>("pow", 1, OF(hk::pow), [](T a, T b) { return std::pow(static_cast<R>(a), static_cast<R>(b)); });
   });
   // The values the kernels rely on.
   const auto e = [](float x) { return lanes(hk::exp(hk::splat<float, W>(x)))[0]; };

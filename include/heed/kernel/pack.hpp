@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: L neighbouring elements of a tensor, of any storage type, or L truth values.
 // Out: pack<T, L> and mask<L>, which hold them in registers, and all that an expression can compute with them.
-// Next: the evaluator, which runs a tree of expressions over packs.
+// Next: map.hpp, which runs a tree of expressions over packs.
+// (Longer than the rest: its first part is to move into simd.hpp, its last, the functions, can be a header of its own.)
 #pragma once
+
+#include <heed/kernel/simd.hpp>
+#include <heed/storage.hpp>
 
 #include <cmath>
 #include <concepts>
@@ -13,9 +17,6 @@
 #include <type_traits>
 #include <utility>
 
-#include <heed/kernel/simd.hpp>
-#include <heed/storage.hpp>
-
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
@@ -24,9 +25,7 @@ inline namespace HEED_ARCH {
 // registers seen as `raw`, with operators, conversion between types, and wrap-around for unsigned lanes.
 namespace detail {
 
-template <class T, int N> struct raw_type {
-  typedef T type __attribute__((vector_size(sizeof(T) * N)));
-};
+template <class T, int N> struct raw_type { typedef T type __attribute__((vector_size(sizeof(T) * N))); };
 template <class T, int N> using raw = typename raw_type<T, N>::type;
 template <class T> using bits_of = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
 
@@ -68,11 +67,15 @@ template <class T> HEED_INLINE std::uint64_t mask_bits(vector_mask<T> m) {
     return static_cast<std::uint64_t>(r);
   } else {
 #if defined(__AVX__)
-    if constexpr (sizeof(T) == 4) return static_cast<unsigned>(_mm256_movemask_ps(__builtin_bit_cast(__m256, r)));
-    else return static_cast<unsigned>(_mm256_movemask_pd(__builtin_bit_cast(__m256d, r)));
+    if constexpr (sizeof(T) == 4)
+      return static_cast<unsigned>(_mm256_movemask_ps(__builtin_bit_cast(__m256, r)));
+    else
+      return static_cast<unsigned>(_mm256_movemask_pd(__builtin_bit_cast(__m256d, r)));
 #elif defined(__SSE2__)
-    if constexpr (sizeof(T) == 4) return static_cast<unsigned>(_mm_movemask_ps(__builtin_bit_cast(__m128, r)));
-    else return static_cast<unsigned>(_mm_movemask_pd(__builtin_bit_cast(__m128d, r)));
+    if constexpr (sizeof(T) == 4)
+      return static_cast<unsigned>(_mm_movemask_ps(__builtin_bit_cast(__m128, r)));
+    else
+      return static_cast<unsigned>(_mm_movemask_pd(__builtin_bit_cast(__m128d, r)));
 #else
     const auto lanes = __builtin_bit_cast(raw<bits_of<T>, width<T>>, r);
     std::uint64_t bits = 0;
@@ -110,8 +113,10 @@ template <class T> HEED_INLINE vector<T> with_sign_of(vector<T> x, vector<T> siz
 // With AVX-512 by the masked instructions: g++ 12 warns of the unmasked ones.
 template <class T> HEED_INLINE vector<T> floor(vector<T> x) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return _mm512_maskz_roundscale_ps(0xffff, x, _MM_FROUND_TO_NEG_INF);
-  else return _mm512_maskz_roundscale_pd(0xff, x, _MM_FROUND_TO_NEG_INF);
+  if constexpr (sizeof(T) == 4)
+    return _mm512_maskz_roundscale_ps(0xffff, x, _MM_FROUND_TO_NEG_INF);
+  else
+    return _mm512_maskz_roundscale_pd(0xff, x, _MM_FROUND_TO_NEG_INF);
 #elif defined(__SSE2__) && !defined(__SSE4_1__)
   // xsimd loses the sign of -0 here. From 2^fraction_bits on every number is whole.
   const T large = static_cast<T>(bits_of<T>{1} << fraction_bits<T>);
@@ -123,8 +128,10 @@ template <class T> HEED_INLINE vector<T> floor(vector<T> x) {
 }
 template <class T> HEED_INLINE vector<T> sqrt(vector<T> x) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return _mm512_maskz_sqrt_ps(0xffff, x);
-  else return _mm512_maskz_sqrt_pd(0xff, x);
+  if constexpr (sizeof(T) == 4)
+    return _mm512_maskz_sqrt_ps(0xffff, x);
+  else
+    return _mm512_maskz_sqrt_pd(0xff, x);
 #else
   return xsimd::sqrt(x);
 #endif
@@ -132,13 +139,15 @@ template <class T> HEED_INLINE vector<T> sqrt(vector<T> x) {
 
 // Adding 1.5 * 2^fraction_bits rounds to a whole number, which then stands in the low bits.
 template <class T> inline constexpr T rounder = static_cast<T>(bits_of<T>{3} << (fraction_bits<T> - 1));
-template <class T> HEED_INLINE vector<T> nearest(vector<T> x) { return (x + rounder<T>) - rounder<T>; }
+template <class T> HEED_INLINE vector<T> nearest(vector<T> x) { return (x + rounder<T>)-rounder<T>; }
 
 // p * 2^n for a whole number n, rounded once even where it becomes subnormal.
 template <class T> HEED_INLINE vector<T> scale(vector<T> p, vector<T> n) {
 #if defined(__AVX512F__)
-  if constexpr (sizeof(T) == 4) return _mm512_maskz_scalef_ps(0xffff, p, n);
-  else return _mm512_maskz_scalef_pd(0xff, p, n);
+  if constexpr (sizeof(T) == 4)
+    return _mm512_maskz_scalef_ps(0xffff, p, n);
+  else
+    return _mm512_maskz_scalef_pd(0xff, p, n);
 #else
   // In two steps: 2^n alone may be beyond the range where p * 2^n is not.
   const vector<T> first = nearest<T>(n * T(0.5));
@@ -202,8 +211,8 @@ HEED_INLINE void narrow(f16* to, vector<float> x) {
 }  // namespace detail
 // --- end of xsimd ---
 
-// L lanes of T (float, double or std::int64_t) in as many vectors as they fill. One vector may be filled by half: floats
-// beside a tree of doubles; its upper lanes then hold anything.
+// L lanes of T (float, double or std::int64_t) in as many vectors as they fill. One vector may be filled by half, with
+// floats beside a tree of doubles; its upper lanes then hold anything.
 template <class T, int L> struct pack {
   static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int64_t>);
   static_assert(L >= width<double> && L <= 64 && (L & (L - 1)) == 0);
@@ -228,7 +237,8 @@ template <int L> HEED_INLINE mask<L> splat_mask(bool value) { return {value ? ma
 
 namespace detail {
 
-template <class T> concept Floating = std::floating_point<T>;
+template <class T>
+concept Floating = std::floating_point<T>;
 template <class T> using wrapping = std::conditional_t<Floating<T>, T, std::uint64_t>;
 
 // f(vector, ...) for each vector of the packs.
@@ -249,7 +259,9 @@ template <class T, int L, class F> HEED_INLINE mask<L> compare(F f, pack<T, L> a
 // f(lane, ...), one lane after another: where no vector code is worth its length.
 template <class T, int L, class F, class... More> HEED_INLINE pack<T, L> each_lane(F f, pack<T, L> a, More... more) {
   constexpr int n = pack<T, L>::count * width<T>;
-  struct lanes { alignas(64) T x[n]; };
+  struct lanes {
+    alignas(64) T x[n];
+  };
   const auto spill = [](const pack<T, L>& from_pack) {
     lanes to;
     for (int i = 0; i < pack<T, L>::count; ++i) from_pack.v[i].store_aligned(to.x + i * width<T>);
@@ -445,16 +457,22 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> fma(pack<T, L> a, pa
 }
 // NaN if either is NaN.
 template <class T, int L> HEED_INLINE pack<T, L> min(pack<T, L> a, pack<T, L> b) {
-  if constexpr (std::is_integral_v<T>) return select(lt(a, b), a, b);
-  else return detail::each([](vector<T> x, vector<T> y) { return min_propagating_nan(x, y); }, a, b);
+  if constexpr (std::is_integral_v<T>)
+    return select(lt(a, b), a, b);
+  else
+    return detail::each([](vector<T> x, vector<T> y) { return min_propagating_nan(x, y); }, a, b);
 }
 template <class T, int L> HEED_INLINE pack<T, L> max(pack<T, L> a, pack<T, L> b) {
-  if constexpr (std::is_integral_v<T>) return select(lt(b, a), a, b);
-  else return detail::each([](vector<T> x, vector<T> y) { return max_propagating_nan(x, y); }, a, b);
+  if constexpr (std::is_integral_v<T>)
+    return select(lt(b, a), a, b);
+  else
+    return detail::each([](vector<T> x, vector<T> y) { return max_propagating_nan(x, y); }, a, b);
 }
 template <class T, int L> HEED_INLINE pack<T, L> abs(pack<T, L> a) {
-  if constexpr (std::is_integral_v<T>) return select(lt(a, splat<T, L>(0)), neg(a), a);
-  else return detail::each([](vector<T> x) { return detail::abs(x); }, a);
+  if constexpr (std::is_integral_v<T>)
+    return select(lt(a, splat<T, L>(0)), neg(a), a);
+  else
+    return detail::each([](vector<T> x) { return detail::abs(x); }, a);
 }
 template <detail::Floating T, int L> HEED_INLINE pack<T, L> floor(pack<T, L> a) {
   return detail::each([](vector<T> x) { return detail::floor(x); }, a);
@@ -471,7 +489,9 @@ namespace detail {
 
 using i64 = std::int64_t;
 template <int L> using whole = pack<i64, L>;
-struct division { i64 quotient, remainder; };
+struct division {
+  i64 quotient, remainder;
+};
 
 // Towards minus infinity, so that the remainder has the sign of the divisor; zero for a divisor of zero.
 constexpr HEED_INLINE division floored(i64 a, i64 d) {
@@ -522,12 +542,13 @@ template <int L> HEED_INLINE pack<std::int64_t, L> floor_div(pack<std::int64_t, 
 // What remains of it: from 0 up to, or down to, the divisor, exclusive; 0 where the divisor is 0.
 template <int L> HEED_INLINE pack<std::int64_t, L> floor_mod(pack<std::int64_t, L> a, pack<std::int64_t, L> d) {
   using detail::i64;
-  const i64 first = static_cast<i64>(d.v[0].get(0));
+  const i64 first = detail::as<i64>(d.v[0])[0];
   if (first > 0 && (first & (first - 1)) == 0 && all(eq(d, splat<i64, L>(first)))) {
     const auto low = static_cast<std::uint64_t>(first - 1);
     return detail::each([low](auto x) { return detail::from<i64>(detail::as<std::uint64_t>(x) & low); }, a);
   }
-  if (!detail::small(a, d)) return detail::each_lane([](i64 x, i64 y) { return detail::floored(x, y).remainder; }, a, d);
+  if (!detail::small(a, d))
+    return detail::each_lane([](i64 x, i64 y) { return detail::floored(x, y).remainder; }, a, d);
   const auto q = floor_div(a, d);
   return select(to_mask(d), sub(a, mul(q, d)), splat<i64, L>(0));
 }
@@ -596,8 +617,8 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> log(pack<T, L> x) {
   if constexpr (sizeof(T) == 4) {
     series = detail::polynomial(z, {2.F / 11, 2.F / 9, 2.F / 7, 2.F / 5, 2.F / 3});
   } else {
-    series = detail::polynomial(z, {2. / 23, 2. / 21, 2. / 19, 2. / 17, 2. / 15, 2. / 13, 2. / 11, 2. / 9, 2. / 7,
-                                    2. / 5, 2. / 3});
+    series = detail::polynomial(
+        z, {2. / 23, 2. / 21, 2. / 19, 2. / 17, 2. / 15, 2. / 13, 2. / 11, 2. / 9, 2. / 7, 2. / 5, 2. / 3});
   }
   const auto half_square = mul(mul(f, f), splat<T, L>(T(0.5)));
   const auto correction = mul(s, fma(z, series, half_square));
@@ -608,8 +629,8 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> log(pack<T, L> x) {
   return select(eq(x, zero), splat<T, L>(-infinity<T>), result);
 }
 
-// Near zero x + x^3 P(x^2) or, eight levels of it, the continued fraction x / (1 + x^2 / (3 + x^2 / (5 + ...))); further
-// out 1 - 2 / (e^2x + 1), which would cancel near zero.
+// Near zero x + x^3 P(x^2), where P is minimax or, for double, eight levels of the continued fraction
+// x / (1 + x^2 / (3 + x^2 / (5 + ...))); further out 1 - 2 / (e^2x + 1), which would cancel near zero.
 template <detail::Floating T, int L> HEED_INLINE pack<T, L> tanh(pack<T, L> x) {
   const auto one = splat<T, L>(T(1)), size = abs(x), z = mul(x, x);
   pack<T, L> p;
@@ -626,21 +647,22 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> tanh(pack<T, L> x) {
   return detail::with_sign_of(x, select(lt(size, splat<T, L>(T(0.625))), near, far));
 }
 
-// Floats: near zero x + x P(x^2); further out 1 - e^-Q(|x|), with both polynomials minimax. Doubles: the standard library.
+// Floats: near zero x + x P(x^2); further out 1 - e^Q(|x|), with both polynomials minimax. Doubles: the standard
+// library.
 template <detail::Floating T, int L> HEED_INLINE pack<T, L> erf(pack<T, L> x) {
   if constexpr (sizeof(T) == 8) {
     return detail::each_lane([](T y) { return std::erf(y); }, x);
   } else {
     const auto size = abs(x), z = mul(x, x);
-    const auto p = detail::polynomial(z, {8.370102878037074e-05F, -0.0008142704786039453F, 0.005201032329868971F,
-                                          -0.0268593982814621F, 0.11283695494813223F, -0.3761263373527958F,
-                                          0.1283791666374605F});
+    const auto p =
+        detail::polynomial(z, {8.370102878037074e-05F, -0.0008142704786039453F, 0.005201032329868971F,
+                               -0.0268593982814621F, 0.11283695494813223F, -0.3761263373527958F, 0.1283791666374605F});
     const auto near = fma(size, p, size);
     // From 3.95 on the result is 1.
-    const auto q = detail::polynomial(min(size, splat<T, L>(3.95F)),
-                                      {-2.1118393785576677e-05F, 0.0004347323243244141F, -0.004172369082945364F,
-                                       0.02512286496002274F, -0.10828540325212711F, -0.6333420792316052F,
-                                       -1.1295173180317222F, 0.0001751808431373275F});
+    const auto q = detail::polynomial(
+        min(size, splat<T, L>(3.95F)),
+        {-2.1118393785576677e-05F, 0.0004347323243244141F, -0.004172369082945364F, 0.02512286496002274F,
+         -0.10828540325212711F, -0.6333420792316052F, -1.1295173180317222F, 0.0001751808431373275F});
     const auto far = sub(splat<T, L>(1.F), exp(q));
     return detail::with_sign_of(x, select(lt(size, splat<T, L>(0.921875F)), near, far));
   }
@@ -651,8 +673,10 @@ namespace detail {
 // sin(x + quarters * pi/2) for |x| <= 2^17. In double: pi/2 in three parts, the multiples of the first two exact.
 template <class T, int L> HEED_INLINE pack<T, L> sine(pack<T, L> x, double quarters) {
   const auto wide = convert<double>(x);
-  const auto n = each([](vector<double> y) { return nearest<double>(y); }, mul(wide, splat<double, L>(0x1.45f306dc9c883p-1)));
-  const auto r = convert<T>(axpy(n, -0x1.3198a2e037073p-69, axpy(n, -0x1.0b4611a6p-34, axpy(n, -0x1.921fb544p+0, wide))));
+  const auto n =
+      each([](vector<double> y) { return nearest<double>(y); }, mul(wide, splat<double, L>(0x1.45f306dc9c883p-1)));
+  const auto r =
+      convert<T>(axpy(n, -0x1.3198a2e037073p-69, axpy(n, -0x1.0b4611a6p-34, axpy(n, -0x1.921fb544p+0, wide))));
   const auto turn = add(n, splat<double, L>(quarters));
   const auto quadrant = sub(turn, mul(kernel::floor(mul(turn, splat<double, L>(0.25))), splat<double, L>(4)));
   const auto upper = ~lt(quadrant, splat<double, L>(2));
