@@ -34,7 +34,6 @@ namespace detail {
 // What the register tiles of one product have in common.
 template <class T> struct product {
   extent_t a_row, a_step;
-  const T* b;
   extent_t b_row;
   extent_t depth;
   extent_t c_row;
@@ -147,26 +146,28 @@ template <class T>
 void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, extent_t b_row, extent_t rows,
                    extent_t columns, extent_t depth, T* c, extent_t c_row, start how, const T* scale, bool b_padded) {
   constexpr int lanes = width<T>;
+  if (depth == 0) a_row = a_step = b_row = 0;  // a and b may be null then, and null must not be moved
   for (extent_t j = 0; j < columns; j += panel<T>) {
+    const T* b_here = depth == 0 ? b : b + j;
     const auto here = static_cast<int>(std::min<extent_t>(panel<T>, columns - j));
     const int vectors = (here + lanes - 1) / lanes;
     const int stored = here - (vectors - 1) * lanes;
     const int loaded = b_padded ? lanes : stored;
-    const detail::product<T> p{a_row, a_step, b, b_row, depth, c_row, how, loaded, stored};
+    const detail::product<T> p{a_row, a_step, b_row, depth, c_row, how, loaded, stored};
     const bool partial = detail::partial_loads_are_free || loaded < lanes;
     if (vectors == tile_vectors && !partial) {
       if constexpr (!detail::partial_loads_are_free) {
-        detail::multiply_panel<T, tile_vectors, false>(p, a, b + j, rows, c + j, scale);
+        detail::multiply_panel<T, tile_vectors, false>(p, a, b_here, rows, c + j, scale);
       }
     } else if (vectors == tile_vectors) {
-      detail::multiply_panel<T, tile_vectors, true>(p, a, b + j, rows, c + j, scale);
+      detail::multiply_panel<T, tile_vectors, true>(p, a, b_here, rows, c + j, scale);
     } else if (vectors == 1) {
-      detail::multiply_panel<T, 1, true>(p, a, b + j, rows, c + j, scale);
+      detail::multiply_panel<T, 1, true>(p, a, b_here, rows, c + j, scale);
     } else if constexpr (tile_vectors == 4) {
       if (vectors == 2) {
-        detail::multiply_panel<T, 2, true>(p, a, b + j, rows, c + j, scale);
+        detail::multiply_panel<T, 2, true>(p, a, b_here, rows, c + j, scale);
       } else {
-        detail::multiply_panel<T, 3, true>(p, a, b + j, rows, c + j, scale);
+        detail::multiply_panel<T, 3, true>(p, a, b_here, rows, c + j, scale);
       }
     }
   }
@@ -254,7 +255,7 @@ template <class T>
     const auto kept = static_cast<int>(std::min<extent_t>(lanes, padded_rows - r));
     for (extent_t c = 0; c < columns; c += lanes) {
       const auto taken = static_cast<int>(std::min<extent_t>(lanes, columns - c));
-      const T* from = in + r * in_row + c;
+      const T* from = filled > 0 ? in + r * in_row + c : in;
       T* to = out + c * out_row + r;
       vector<T> row[lanes];
       if (taken == lanes) {
@@ -285,7 +286,9 @@ template <class T>
 [[gnu::noinline]] void pack_panel(const T* b, extent_t k_step, extent_t n_step, extent_t depth, extent_t columns,
                                   T* out) {
   constexpr int lanes = width<T>;
-  if (n_step == 1) {
+  if (columns == 0) {
+    std::fill(out, out + depth * panel<T>, T(0));
+  } else if (n_step == 1) {
     const extent_t whole = columns / lanes * lanes;
     for (extent_t k = 0; k < depth; ++k) {
       const T* from = b + k * k_step;

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <utility>
 
@@ -95,11 +96,11 @@ HEED_INLINE vector<float> load_partial(const float* from, int count) {
   return _mm256_maskload_ps(from, detail::first_lanes(count, 4));
 #elif defined(__SSE2__)
   if (count >= 4) return load(from);
-  if (count == 3) {
-    return _mm_movelh_ps(_mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(from))), _mm_load_ss(from + 2));
-  }
-  if (count == 2) return _mm_castpd_ps(_mm_load_sd(reinterpret_cast<const double*>(from)));
-  return count == 1 ? vector<float>(_mm_load_ss(from)) : zero<float>();
+  if (count <= 1) return count == 1 ? vector<float>(_mm_load_ss(from)) : zero<float>();
+  double two;
+  std::memcpy(&two, from, sizeof two);
+  const __m128 low = _mm_castpd_ps(_mm_set_sd(two));
+  return count == 2 ? low : _mm_movelh_ps(low, _mm_load_ss(from + 2));
 #else
   float lanes[width<float>] = {};
   for (int i = 0; i < count; ++i) lanes[i] = from[i];

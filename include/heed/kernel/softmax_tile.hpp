@@ -106,6 +106,9 @@ template <class T> [[gnu::noinline]] void sum_column(const T* weights, extent_t 
   store(sum, load(sum) + (even + odd));
 }
 
+// A tile without keys may be null, and null must not be moved.
+template <class T> T* lane(T* tile, int l, extent_t keys) { return keys > 0 ? tile + l : tile; }
+
 }  // namespace detail
 
 // The online softmax of a tile. For each lane, with m the larger of maximum and the scores of the tile:
@@ -121,21 +124,25 @@ void softmax_tile(T* scores, int lanes, extent_t keys, T* maximum, T* sum, T* re
   constexpr int step = vectors * width<T>;
   int l = 0;
   for (; l + step <= lanes; l += step) {
-    detail::softmax_columns<T, vectors>(scores + l, lanes, keys, maximum + l, sum + l, rescale + l);
+    detail::softmax_columns<T, vectors>(detail::lane(scores, l, keys), lanes, keys, maximum + l, sum + l, rescale + l);
   }
   for (; l < lanes; l += width<T>) {
-    detail::softmax_columns<T, 1>(scores + l, lanes, keys, maximum + l, sum + l, rescale + l);
+    detail::softmax_columns<T, 1>(detail::lane(scores, l, keys), lanes, keys, maximum + l, sum + l, rescale + l);
   }
 }
 
 // maximum = the larger of maximum and the scores of each lane; NaN if any of them is NaN.
 template <class T> void max_tile(const T* scores, int lanes, extent_t keys, T* maximum) {
-  for (int l = 0; l < lanes; l += width<T>) detail::max_column<T>(scores + l, lanes, keys, maximum + l);
+  for (int l = 0; l < lanes; l += width<T>) {
+    detail::max_column<T>(detail::lane(scores, l, keys), lanes, keys, maximum + l);
+  }
 }
 
 // sum = sum + the weights of each lane, in the order of softmax_tile.
 template <class T> void sum_tile(const T* weights, int lanes, extent_t keys, T* sum) {
-  for (int l = 0; l < lanes; l += width<T>) detail::sum_column<T>(weights + l, lanes, keys, sum + l);
+  for (int l = 0; l < lanes; l += width<T>) {
+    detail::sum_column<T>(detail::lane(weights, l, keys), lanes, keys, sum + l);
+  }
 }
 
 }  // namespace HEED_ARCH
