@@ -1,0 +1,415 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: expressions, a policy, destinations. Out: tensors, or what explain says. Shapes, limits and overlaps are checked before
+// anything is written; a destination that an expression also reads gets its result through a buffer of its own.
+// Next to read: cache.hpp (keys and values that grow) and nn/ (layers made of all this).
+#pragma once
+
+#include "plan/streams.hpp"
+#include "runner.hpp"
+
+namespace heed {
+namespace detail {
+inline namespace HEED_ARCH {
+
+template <class T, class List>
+struct tensor_over;
+template <class T, class... A>
+struct tensor_over<T, axes<A...>> {
+  using type = tensor<T, A...>;
+};
+
+// ---------------------------------------------------------------- leaves of an expression: do they touch a destination?
+struct memory_range {
+  char const* low = nullptr;
+  char const* high = nullptr;
+  bool meets(memory_range o) const { return low < o.high && o.low < high; }
+};
+template <class T, class... A>
+memory_range range_of(leaf<T, axes<A...>> const& l) {
+  extent_t low = 0, high = 0;
+  for (std::size_t i = 0; i < sizeof...(A); ++i) {
+    if (l.extents[i] == 0) return {};
+    extent_t const reach = (l.extents[i] - 1) * l.strides[i];
+    (reach < 0 ? low : high) += reach;
+  }
+  char const* p = reinterpret_cast<char const*>(l.data);
+  return {p + low * static_cast<extent_t>(sizeof(T)), p + (high + 1) * static_cast<extent_t>(sizeof(T))};
+}
+template <class N>
+struct leaf_walk {
+  template <class F>
+  static void go(N const&, F&&) {}
+};
+template <class T, class A>
+struct leaf_walk<leaf<T, A>> {
+  template <class F>
+  static void go(leaf<T, A> const& n, F&& f) {
+    f(n);
+  }
+};
+template <class N, class F>
+void for_each_leaf(N const& n, F&& f) {
+  leaf_walk<N>::go(n, f);
+}
+template <class Op, class T, class A, class... E>
+struct leaf_walk<map<Op, T, A, E...>> {
+  template <class F>
+  static void go(map<Op, T, A, E...> const& n, F&& f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (detail::for_each_leaf(n.template operand<I>(), f), ...);
+    }(std::index_sequence_for<E...>{});
+  }
+};
+template <class A, bool S, class X, class... E>
+struct leaf_walk<joined_node<A, S, X, E...>> {
+  template <class F>
+  static void go(joined_node<A, S, X, E...> const& n, F&& f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (detail::for_each_leaf(n.template operand<I>(), f), ...);
+    }(std::index_sequence_for<E...>{});
+  }
+};
+template <class M, class X>
+struct leaf_walk<where_node<M, X>> {
+  template <class F>
+  static void go(where_node<M, X> const& n, F&& f) {
+    detail::for_each_leaf(n.keep, f), detail::for_each_leaf(n.operand, f);
+  }
+};
+template <class K, class L, class R>
+struct leaf_walk<contraction<K, L, R>> {
+  template <class F>
+  static void go(contraction<K, L, R> const& n, F&& f) {
+    detail::for_each_leaf(n.left, f), detail::for_each_leaf(n.right, f);
+  }
+};
+template <class K, class O, class E, class S>
+struct leaf_walk<reduction<K, O, E, S>> {
+  template <class F>
+  static void go(reduction<K, O, E, S> const& n, F&& f) {
+    detail::for_each_leaf(n.operand, f);
+    if constexpr (!std::is_same_v<S, no_axis>) detail::for_each_leaf(n.sink, f);
+  }
+};
+template <class E>
+struct leaf_walk<let_node<E>> {
+  template <class F>
+  static void go(let_node<E> const& n, F&& f) {
+    detail::for_each_leaf(n.operand, f);
+  }
+};
+template <class C, class A, class E>
+struct leaf_walk<reindexed<C, A, E>> {
+  template <class F>
+  static void go(reindexed<C, A, E> const& n, F&& f) {
+    detail::for_each_leaf(n.operand, f);
+  }
+};
+template <class A, class X, class T, class I>
+struct leaf_walk<take_node<A, X, T, I>> {
+  template <class F>
+  static void go(take_node<A, X, T, I> const& n, F&& f) {
+    detail::for_each_leaf(n.table, f), detail::for_each_leaf(n.ids, f);
+  }
+};
+
+// ---------------------------------------------------------------- destinations
+template <class T, class... A>
+auto destination_leaf(tensor<T, A...>& t) {
+  return t.heed_leaf();
+}
+template <class T, class... A>
+  requires(!std::is_const_v<T>)
+auto destination_leaf(view<T, A...> const& v) {
+  return v.heed_leaf();
+}
+template <class T, class A>
+  requires(!std::is_const_v<T>)
+auto destination_leaf(leaf<T, A> const& l) {
+  return l;
+}
+template <class D>
+concept destination_like = requires(std::remove_reference_t<D>& d) { detail::destination_leaf(d); };
+
+template <class Axes, class D>
+constexpr bool destination_fits() {
+  using Target = typename D::axes_type;
+  if constexpr (!same_set<Axes, Target>) {
+    HEED_REFUSE("evaluate: the expression does not fit the tensor", mistakes::destination_has_other_axes<Axes, Target>);
+    return false;
+  } else
+    return true;
+}
+template <class N, class T, class A>
+void check_destination(N const& n, leaf<T, A> const& out) {
+  for_each_axis(A{}, [&]<class X>(type_tag<X>) {
+    extent_t const e = n.template extent<X>(), d = out.template extent<X>();
+    if (e != dynamic && e != d)
+      throw shape_error("evaluate: axis " + detail::axis_name<X>() + " has extent " + std::to_string(e) + " in the expression and " +
+                        std::to_string(d) + " in the destination");
+  });
+}
+
+/// Every `causal` without a past, wherever it stands: both extents are known at last.
+template <class N>
+struct diagonal_walk {
+  static void go(N const&) {}
+};
+
+// ---------------------------------------------------------------- one run: nodes and their destinations
+template <class N, class Leaf>
+struct result {
+  N const& node;
+  Leaf out;
+  leaf<typename N::value_type, typename N::axes_type> own;  // in the node's own order, where the storage is of its type
+  bool owned = false;
+};
+template <class N, class T, class A>
+auto make_result(N const& n, leaf<T, A> const& out) {
+  result<N, leaf<T, A>> r{n, out, {}, false};
+  if constexpr (std::is_same_v<T, typename N::value_type>) {
+    r.own = detail::reshape_leaf(out, typename N::axes_type{});
+    r.owned = true;
+  }
+  return r;
+}
+
+template <class N, class... All>
+constexpr int priority_of() {
+  constexpr bool inside = (plan::mentioned<N, All>::value || ...);
+  if constexpr (inside) return 0;  // others read it
+  if constexpr (plan::is_reduction<N>) {
+    if constexpr (std::is_same_v<typename N::kind_type, kinds::log_sum_exp>) return 2;  // a stage of another may bring it along
+  }
+  return 1;
+}
+
+template <bool MayUnfuse, class... R>
+void run_results(policy const& p, arena& memory, plan::report* report, bool dry, R&... r) {
+  using Repeated = plan::repeated<std::remove_cvref_t<decltype(r.node)>...>;
+  using Wanted = std::conditional_t<(sizeof...(R) > 1), plan::types<std::remove_cvref_t<decltype(r.node)>...>, plan::types<>>;
+  using Run = runner<Repeated, Wanted, MayUnfuse>;
+  Run run(p, memory, report, dry);
+  plan::lowering<Run> lower(run);
+  wanted_result wanted[sizeof...(R)];
+  int i = 0;
+  (([&] {
+     using N = std::remove_cvref_t<decltype(r.node)>;
+     wanted_result& w = wanted[i++];
+     w.type = &type_key<N>;
+     w.node = &r.node;
+     w.data = r.owned ? r.own.data : nullptr;
+     std::copy(r.own.strides, r.own.strides + N::axes_type::rank, w.strides);
+   }()),
+   ...);
+  if (sizeof...(R) > 1 && !run.is_unfused()) run.set_results(wanted, static_cast<int>(sizeof...(R)));
+  for (int turn = 0; turn < 3; ++turn) {
+    int at = 0;
+    (([&] {
+       using N = std::remove_cvref_t<decltype(r.node)>;
+       constexpr int priority = priority_of<N, std::remove_cvref_t<decltype(r.node)>...>();
+       int const here = at++;
+       if (priority != turn || wanted[here].done) return;
+       lower.execute(r.node, r.out, plan::no_shape{}, plan::excluded_value);
+       wanted[here].done = true;
+       if constexpr (priority == 0 && !plan::excluding<false, N>::value)
+         if (r.owned) run.remember(lower.id_of(r.node), detail::with_type<typename N::value_type const>(r.own));
+     }()),
+     ...);
+  }
+}
+template <bool MayUnfuse, class... R>
+void run_checked(policy const& p, R... r) {
+  workspace::lease lease(p.memory);
+  arena local;
+  arena& memory = lease.memory() ? *lease.memory() : local;
+  if (p.store_limit != std::numeric_limits<std::size_t>::max()) detail::run_results<MayUnfuse>(p, memory, nullptr, true, r...);
+  // a destination that is also read, or that another destination touches: through a buffer of its own
+  memory_range const ranges[] = {detail::range_of(r.out)...};
+  std::size_t k = 0;
+  auto through_buffer = [&](auto& x, memory_range own, std::size_t number) {
+    bool meets = false;
+    auto look = [&](auto const& l) { meets |= own.meets(detail::range_of(l)); };
+    (detail::for_each_leaf(r.node, look), ...);
+    for (std::size_t j = 0; j < sizeof...(R); ++j) meets |= j != number && own.meets(ranges[j]);
+    if (!meets) return;
+    std::size_t const bytes = static_cast<std::size_t>(x.out.size()) * sizeof(*x.out.data);
+    x.out.data = reinterpret_cast<decltype(x.out.data)>(memory.take(bytes));
+    x.out.make_dense();
+    if constexpr (requires { x.own = detail::reshape_leaf(x.out, typename std::remove_cvref_t<decltype(x.node)>::axes_type{}); })
+      x.own = detail::reshape_leaf(x.out, typename std::remove_cvref_t<decltype(x.node)>::axes_type{});
+  };
+  auto const before = std::make_tuple(r.out...);
+  ((through_buffer(r, ranges[k], k), ++k), ...);
+  detail::run_results<MayUnfuse>(p, memory, nullptr, false, r...);
+  auto copy_back = [&](auto const& from, auto const& to) {
+    if (from.data == to.data) return;
+    using T = std::remove_cvref_t<decltype(*from.data)>;
+    using A = typename std::remove_cvref_t<decltype(from)>::axes_type;
+    runner<plan::types<>, plan::types<>, false> copier(p, memory, nullptr, false);
+    copier.map(leaf<T const, A>(detail::with_type<T const>(from)), to, 0.0);
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_back(r.out, std::get<I>(before)), ...); }(std::index_sequence_for<R...>{});
+}
+
+template <class Order, class N>
+auto make_tensor(N const& n) {
+  using T = typename tensor_over<typename N::value_type, Order>::type;
+  extent_t extents[Order::rank + 1] = {};
+  int i = 0;
+  for_each_axis(Order{}, [&]<class A>(type_tag<A>) { extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false>>::template extent_of<A>(n, plan::no_shape{}); });
+  return T(uninitialised{}, extents);
+}
+inline policy as_policy(policy const& p) { return p; }
+inline policy as_policy(schedule s) { return policy{.schedule = s}; }
+template <class P>
+concept policy_like = std::is_same_v<std::remove_cvref_t<P>, policy> || std::is_same_v<std::remove_cvref_t<P>, schedule>;
+
+template <bool MayUnfuse, class Order, class E>
+auto evaluate_one(policy const& p, E const& e) {
+  if constexpr (is_poison<E>)
+    return poison{};
+  else {
+    auto n = detail::as_node(e);
+    using N = decltype(n);
+    using Axes = std::conditional_t<std::is_same_v<Order, no_axis>, typename N::axes_type, Order>;
+    if constexpr (!same_set<Axes, typename N::axes_type> || !distinct<Axes>) {
+      HEED_REFUSE("evaluate: the axes of the result are not those of the expression",
+                  mistakes::destination_has_other_axes<typename N::axes_type, Axes>);
+      return poison{};
+    } else {
+      auto out = detail::make_tensor<Axes>(n);
+      detail::run_checked<MayUnfuse>(p, detail::make_result(n, out.heed_leaf()));
+      return out;
+    }
+  }
+}
+template <bool MayUnfuse, class... E>
+auto evaluate_several(policy const& p, E const&... e) {
+  if constexpr ((is_poison<E> || ...))
+    return std::tuple(([](auto const&) { return poison{}; })(e)...);
+  else {
+    auto go = [&](auto const&... n) {
+      auto out = std::tuple(detail::make_tensor<typename std::remove_cvref_t<decltype(n)>::axes_type>(n)...);
+      [&]<std::size_t... I>(std::index_sequence<I...>) {
+        detail::run_checked<MayUnfuse>(p, detail::make_result(n, std::get<I>(out).heed_leaf())...);
+      }(std::index_sequence_for<E...>{});
+      return out;
+    };
+    return go(detail::as_node(e)...);
+  }
+}
+template <bool MayUnfuse, class D, class E>
+void evaluate_to(policy const& p, D&& d, E const& e) {
+  if constexpr (!is_poison<E> && !is_poison<D>) {
+    auto n = detail::as_node(e);
+    auto out = detail::destination_leaf(d);
+    if constexpr (detail::destination_fits<typename decltype(n)::axes_type, decltype(out)>()) {
+      detail::check_destination(n, out);
+      detail::run_checked<MayUnfuse>(p, detail::make_result(n, out));
+    }
+  }
+}
+template <bool MayUnfuse, class... D, class... E>
+void evaluate_to_several(policy const& p, std::tuple<D&...> const& d, E const&... e) {
+  static_assert(sizeof...(D) == sizeof...(E), "evaluate_into: one expression for each destination");
+  if constexpr (!(is_poison<E> || ...)) {
+    auto go = [&]<std::size_t... I>(std::index_sequence<I...>, auto const&... n) {
+      if constexpr ((detail::destination_fits<typename std::remove_cvref_t<decltype(n)>::axes_type, std::remove_cvref_t<D>>() && ...)) {
+        (detail::check_destination(n, detail::destination_leaf(std::get<I>(d))), ...);
+        detail::run_checked<MayUnfuse>(p, detail::make_result(n, detail::destination_leaf(std::get<I>(d)))...);
+      }
+    };
+    go(std::index_sequence_for<D...>{}, detail::as_node(e)...);
+  }
+}
+template <bool MayUnfuse, class... E>
+plan::report explain_all(policy const& p, E const&... e) {
+  plan::report report;
+  arena memory;
+  auto go = [&](auto const&... n) {
+    auto one = [&](auto const& x) {
+      using N = std::remove_cvref_t<decltype(x)>;
+      leaf<typename N::value_type, typename N::axes_type> out;
+      int i = 0;
+      for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
+        out.extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false>>::template extent_of<A>(x, plan::no_shape{});
+      });
+      out.make_dense();
+      return detail::make_result(x, out);
+    };
+    auto run = [&](auto... r) { detail::run_results<MayUnfuse>(p, memory, &report, true, r...); };
+    run(one(n)...);
+  };
+  go(detail::as_node(e)...);
+  return report;
+}
+
+}  // namespace HEED_ARCH
+}  // namespace detail
+
+/// True where evaluate computes E without storing anything of the size of its streamed axes.
+template <class E>
+inline constexpr bool streams = plan::streams_rule<detail::node_of<E>>::value;
+
+/// The value of an expression as a tensor in the expression's axis order; `evaluate<B, A>(e)` in that order;
+/// `auto [c, w] = evaluate(context, weights)` several in one run, what they share computed once. A policy may come first.
+auto evaluate(expression auto const& e) { return detail::evaluate_one<false, detail::no_axis>({}, e); }
+template <class A, class... B>
+  requires(detail::axis_tag<A> && (detail::axis_tag<B> && ...))
+auto evaluate(expression auto const& e) {
+  return detail::evaluate_one<false, axes<A, B...>>({}, e);
+}
+auto evaluate(expression auto const& e, expression auto const& f, expression auto const&... more) {
+  return detail::evaluate_several<false>({}, e, f, more...);
+}
+template <detail::policy_like P>
+auto evaluate(P const& p, expression auto const& e) {
+  return detail::evaluate_one<true, detail::no_axis>(detail::as_policy(p), e);
+}
+template <class A, class... B, detail::policy_like P>
+  requires(detail::axis_tag<A> && (detail::axis_tag<B> && ...))
+auto evaluate(P const& p, expression auto const& e) {
+  return detail::evaluate_one<true, axes<A, B...>>(detail::as_policy(p), e);
+}
+template <detail::policy_like P>
+auto evaluate(P const& p, expression auto const& e, expression auto const& f, expression auto const&... more) {
+  return detail::evaluate_several<true>(detail::as_policy(p), e, f, more...);
+}
+
+/// The value of an expression into a tensor, view or slice with the same set of axes, converted to its storage type. Overlap
+/// with an operand gives the result of a fresh buffer; after an error the destination is as it was.
+template <detail::destination_like D>
+void evaluate_into(D&& destination, expression auto const& e) {
+  detail::evaluate_to<false>({}, destination, e);
+}
+template <detail::policy_like P, detail::destination_like D>
+void evaluate_into(P const& p, D&& destination, expression auto const& e) {
+  detail::evaluate_to<true>(detail::as_policy(p), destination, e);
+}
+/// `evaluate_into(std::tie(c, l), context, lse)`.
+template <class... D>
+void evaluate_into(std::tuple<D&...> const& destinations, expression auto const&... e) {
+  detail::evaluate_to_several<false>({}, destinations, e...);
+}
+template <detail::policy_like P, class... D>
+void evaluate_into(P const& p, std::tuple<D&...> const& destinations, expression auto const&... e) {
+  detail::evaluate_to_several<true>(detail::as_policy(p), destinations, e...);
+}
+
+/// The plan that evaluate would run: stages, loops, bytes and operations. By the same code, so it cannot disagree.
+auto explain(expression auto const&... e) {
+  if constexpr ((detail::is_poison<decltype(e)> || ...))
+    return plan::report{};
+  else
+    return detail::explain_all<false>({}, e...);
+}
+template <detail::policy_like P>
+auto explain(P const& p, expression auto const&... e) {
+  if constexpr ((detail::is_poison<decltype(e)> || ...))
+    return plan::report{};
+  else
+    return detail::explain_all<true>(detail::as_policy(p), e...);
+}
+
+}  // namespace heed

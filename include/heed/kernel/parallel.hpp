@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: a number of jobs and what to do with one. Out: all of them done, by the threads that OpenMP grants (all of OpenMP is
+// in this file). An exception inside a job is carried out of the region and thrown again.
+// Next to read: block.hpp, the smallest piece of work.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <exception>
+#include <utility>
+
+#if defined(_OPENMP)
+#include <omp.h>
+#endif
+
+namespace heed::kernel {
+
+/// The threads a stage may use: the wanted number, or OpenMP's default where that is 0; 1 inside a region that may not nest.
+inline int team_size(int wanted) {
+#if defined(_OPENMP)
+  if (omp_in_parallel() && omp_get_active_level() >= omp_get_max_active_levels()) return 1;
+  int n = wanted > 0 ? wanted : omp_get_max_threads();
+  int const limit = omp_get_thread_limit();
+  return n < 1 ? 1 : n > limit ? limit : n;
+#else
+  (void)wanted;
+  return 1;
+#endif
+}
+
+/// What a thread of a team knows: its number, and how to share jobs with the others.
+class team {
+  std::exception_ptr* error_;
+  std::atomic<bool>* failed_;
+
+ public:
+  int thread;
+  team(int number, std::exception_ptr* error, std::atomic<bool>* failed) : error_(error), failed_(failed), thread(number) {}
+
+  /// body(job) for all jobs, shared among the team in turn; every thread waits for the last one.
+  template <class Body>
+  void share(std::ptrdiff_t jobs, Body&& body) {
+#if defined(_OPENMP)
+#pragma omp for schedule(dynamic, 1)
+#endif
+    for (std::ptrdiff_t job = 0; job < jobs; ++job) {
+      if (failed_->load(std::memory_order_relaxed)) continue;
+      try {
+        body(job);
+      } catch (...) {
+        if (!failed_->exchange(true)) *error_ = std::current_exception();
+      }
+    }
+  }
+};
+
+/// body(team&) once on each thread of a team of at most `threads`. One parallel region.
+template <class Body>
+void run_team(int threads, Body&& body) {
+  std::exception_ptr error;
+  std::atomic<bool> failed{false};
+#if defined(_OPENMP)
+  if (threads > 1) {
+#pragma omp parallel num_threads(threads)
+    {
+      team t(omp_get_thread_num(), &error, &failed);
+      body(t);
+    }
+  } else
+#endif
+  {
+    (void)threads;
+    team t(0, &error, &failed);
+#if defined(_OPENMP)
+    // a worksharing loop outside a region of its own would bind to the caller's: run a region of one
+#pragma omp parallel num_threads(1)
+#endif
+    body(t);
+  }
+  if (error) std::rethrow_exception(error);
+}
+
+}  // namespace heed::kernel

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: nothing. Out: the language between plan/ and kernel/: operands (memory under the numbered axes of a stage), groups of
+// axes that are walked as one, and programs (an elementwise tree, compiled once for its formula, run a block at a time).
+// Next to read: plan/lower.hpp, which speaks it, or kernel/block.hpp, which obeys it.
+#pragma once
+
+#include "expression.hpp"
+
+namespace heed::detail::loops {
+
+inline constexpr int max_rank = 20;      // axes of one stage, the contracted ones included
+inline constexpr int max_operands = 32;  // terminals of one elementwise tree
+
+// ---- tile sizes: every number that a schedule depends on, so that a change of one is a change of one line
+inline constexpr extent_t key_block = 96;      // keys (rows of a score tile) that share one softmax step
+inline constexpr extent_t key_grain = 12;      // keys whose exclusion is decided together; divides key_block, even
+inline constexpr extent_t single_block = 128;  // up to here all keys are one block, without a second softmax step
+inline constexpr extent_t depth_block = 256;   // contracted elements of one chain of multiply-adds
+inline constexpr extent_t row_block = 96;      // rows of the left operand of a contraction that share a packed panel
+inline constexpr extent_t block_elements = 8192;  // elements of one block of a map: inputs and output stay in the L1 and L2 caches
+inline constexpr extent_t scan_limit = 16384;     // elements of a dense mask or bias that are looked at to classify one box
+
+/// Fetches `count` values along `axis` from `coordinates` on, for terminals that strides cannot say.
+using fetch_function = void (*)(void const* node, extent_t const* coordinates, int axis, extent_t count, void* out);
+
+/// One terminal of a tree: memory with a stride for each axis of the stage, or a function, or a tile that a kernel fills.
+struct operand {
+  void const* data = nullptr;
+  int size = 0;                    // bytes of an element
+  bool real = false;               // float or double: may pass through floating-point registers
+  extent_t stride[max_rank] = {};  // in elements; 0 where the operand lacks the axis
+  std::uint32_t varies = 0;        // bit i: depends on axis i of the stage
+  fetch_function fetch = nullptr;
+  void const* node = nullptr;
+  int index_axis = -1;  // the coordinate along this axis
+  int slot = -1;        // the kernel's tile of that number
+  void const* splat = nullptr;  // a value for every element, where not null
+};
+
+/// Axes walked as one, the last fastest.
+struct group {
+  int count = 0;
+  int axis[max_rank] = {};
+  extent_t extent[max_rank] = {};
+  extent_t size = 1;
+
+  void add(int a, extent_t n) {
+    axis[count] = a;
+    extent[count++] = n;
+    size *= n;
+  }
+  std::uint32_t bits() const {
+    std::uint32_t b = 0;
+    for (int i = 0; i < count; ++i) b |= 1u << axis[i];
+    return b;
+  }
+  /// Sets the coordinates of element i.
+  void locate(extent_t i, extent_t* coordinates) const {
+    for (int a = count; a-- > 0;) {
+      coordinates[axis[a]] = extent[a] ? i % extent[a] : 0;
+      i = extent[a] ? i / extent[a] : 0;
+    }
+  }
+  extent_t offset(extent_t i, extent_t const* stride) const {
+    extent_t o = 0;
+    for (int a = count; a-- > 0;) {
+      o += (extent[a] ? i % extent[a] : 0) * stride[axis[a]];
+      i = extent[a] ? i / extent[a] : 0;
+    }
+    return o;
+  }
+  /// The one stride that serves all elements, or nothing.
+  bool affine(extent_t const* stride, extent_t& step) const {
+    extent_t expected = 0;
+    bool first = true;
+    step = 0;
+    for (int a = count; a-- > 0;) {
+      if (extent[a] <= 1) continue;
+      if (first)
+        step = stride[axis[a]], first = false;
+      else if (stride[axis[a]] != expected)
+        return false;
+      expected = stride[axis[a]] * extent[a];
+    }
+    return true;
+  }
+  /// The same for elements from .. from + n: one run of the last axis will do.
+  bool affine(extent_t const* stride, extent_t from, extent_t n, extent_t& step) const {
+    if (affine(stride, step)) return true;
+    int a = count - 1;
+    while (a > 0 && extent[a] <= 1) --a;
+    if (extent[a] == 0 || from % extent[a] + n > extent[a]) return false;
+    step = stride[axis[a]];
+    return true;
+  }
+};
+
+/// Where a tree finds a terminal inside a block, in bytes.
+struct bound {
+  char const* data = nullptr;
+  extent_t row = 0;   // from one row to the next
+  extent_t lane = 0;  // from one element to the next: 0 or the size of an element
+};
+
+/// Writes a block of the tree's values: rows x lanes (a multiple of the program's lanes), row_bytes apart. `kept`, if not
+/// null, gets a bit for each element (one word for each vector of lanes), and excluded elements get `fill`.
+using block_function = void (*)(void const* node, bound const* in, char* out, extent_t row_bytes, extent_t rows,
+                                extent_t lanes, double fill, std::uint64_t* kept);
+/// 0: the box excludes everything, 2: it keeps everything, 1: it has to be looked at. Half-open ranges by axis.
+using classify_function = int (*)(void const* node, extent_t const* low, extent_t const* high);
+
+/// An elementwise tree that a kernel can run.
+struct program {
+  void const* node = nullptr;
+  int count = 0;
+  operand operands[max_operands];
+  block_function plain = nullptr;
+  block_function masked = nullptr;  // null where nothing can be excluded
+  classify_function classify = nullptr;
+  int lanes = 1;
+  int size = 0;            // bytes of a value
+  bool identity = false;   // the tree is slot 0 itself
+};
+
+/// Strided memory that a kernel writes.
+struct target {
+  void* data = nullptr;
+  int size = 0;
+  extent_t stride[max_rank] = {};
+};
+
+}  // namespace heed::detail::loops

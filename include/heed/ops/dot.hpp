@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: two expressions and the axes that both have and the result has not. Out: the contraction node.
+// Projections, scores and contexts are all this one word. Axes that both have and that are not named are batch axes.
+// Next to read: shape.hpp, other names and other layouts for the same elements.
+#pragma once
+
+#include "reduce.hpp"
+
+namespace heed {
+namespace detail {
+struct dot_word {
+  static constexpr std::string_view name = "dot";
+};
+}  // namespace detail
+
+/// True where dot<A...>(l, r) compiles.
+template <class L, class R, class... A>
+concept can_dot = expression<L> && expression<R> && sizeof...(A) > 0 &&
+                  detail::subset<axes<A...>, typename std::remove_cvref_t<L>::axes_type> &&
+                  detail::subset<axes<A...>, typename std::remove_cvref_t<R>::axes_type> &&
+                  detail::is_real<typename detail::node_of<L>::value_type> &&
+                  std::is_same_v<typename detail::node_of<L>::value_type, typename detail::node_of<R>::value_type>;
+
+/// sum over A... of left * right. The result has left's other axes, then right's new ones.
+template <class... A>
+auto dot(expression auto const& left, expression auto const& right) {
+  using LE = std::remove_cvref_t<decltype(left)>;
+  using RE = std::remove_cvref_t<decltype(right)>;
+  static_assert(sizeof...(A) > 0, "name the axes to contract, as in dot<model>(x, w)");
+  if constexpr (detail::is_poison<LE> || detail::is_poison<RE>)
+    return detail::poison{};
+  else {
+    using LA = typename LE::axes_type;
+    using RA = typename RE::axes_type;
+    using L = typename detail::node_of<LE>::value_type;
+    using R = typename detail::node_of<RE>::value_type;
+    using MissingLeft = typename detail::first_missing<LA, A...>::type;
+    using MissingRight = typename detail::first_missing<RA, A...>::type;
+    if constexpr (!std::is_same_v<MissingLeft, detail::no_axis>) {
+      HEED_REFUSE("dot: the left operand has no such axis",
+                  detail::mistakes::contracted_axis_missing_in_left_operand<detail::dot_word, MissingLeft, LA, RA>);
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<MissingRight, detail::no_axis>) {
+      HEED_REFUSE("dot: the right operand has no such axis",
+                  detail::mistakes::contracted_axis_missing_in_right_operand<detail::dot_word, MissingRight, LA, RA>);
+      return detail::poison{};
+    } else if constexpr (!detail::is_real<L> || !detail::is_real<R>) {
+      HEED_REFUSE("dot: real values are needed (say cast)",
+                  detail::mistakes::value_type_does_not_serve<detail::dot_word, std::conditional_t<detail::is_real<L>, R, L>>);
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<L, R>) {
+      HEED_REFUSE("dot: the value types of the operands differ (say cast)",
+                  detail::mistakes::value_types_differ<detail::dot_word, L, R>);
+      return detail::poison{};
+    } else {
+      auto l = detail::as_node(left);
+      auto r = detail::as_node(right);
+      detail::check_extents(detail::intersection<LA, RA>{}, "dot", l, r);
+      return detail::contraction<axes<A...>, decltype(l), decltype(r)>(std::move(l), std::move(r), detail::fresh_id());
+    }
+  }
+}
+
+}  // namespace heed

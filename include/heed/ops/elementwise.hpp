@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: expressions whose axes nest (index expressions: any axes). Out: map nodes: arithmetic, functions, comparisons, logic,
+// casts, activations, broadcast. Extents that two operands share are compared here, before anything runs.
+// Next to read: index.hpp, coordinates and the masks made of them.
+#pragma once
+
+#include "../expression.hpp"
+#include "functions.hpp"
+
+namespace heed {
+namespace detail {
+
+template <class T>
+concept plain_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
+template <class T>
+concept operand_like = expression_like<T> || plain_number<T>;
+
+/// The wider operand's order; left's, then right's new ones, where neither is wider.
+template <class L, class R>
+struct broadcast_axes {
+  using type = unite<L, R>;
+};
+template <class L, class R>
+  requires(subset<L, R> && !subset<R, L>)
+struct broadcast_axes<L, R> {
+  using type = R;
+};
+template <class L, class R>
+using broadcast_t = typename broadcast_axes<L, R>::type;
+
+template <class Op, class T, class Axes, class... E>
+auto make_map(Op op, E... e) {
+  constexpr bool heavy = (E::heavy || ...);
+  return map<Op, T, Axes, E...>(op, heavy ? detail::fresh_id() : 0, std::move(e)...);
+}
+template <class To, class N>
+auto cast_node(N n) {
+  if constexpr (std::is_same_v<typename N::value_type, To>)
+    return n;
+  else
+    return detail::make_map<ops::cast_to<To>, To, typename N::axes_type>(ops::cast_to<To>{}, std::move(n));
+}
+
+/// A number beside an expression of value type T: of that type, but a fraction beside integers stays a fraction.
+template <class T, class S>
+auto number_beside(S s) {
+  if constexpr (is_real<T>)
+    return scalar<T>(static_cast<T>(s));
+  else if constexpr (std::is_floating_point_v<S>)
+    return scalar<S>(s);
+  else if constexpr (std::is_same_v<T, bool> && std::is_same_v<S, bool>)
+    return scalar<bool>(s);
+  else if constexpr (is_integer<T>)
+    return scalar<T>(static_cast<T>(s));
+  else
+    return scalar<std::int64_t>(static_cast<std::int64_t>(s));
+}
+template <class Other, class E>
+auto operand_node(E const& e) {
+  if constexpr (plain_number<E>) {
+    using T = typename node_of<Other>::value_type;
+    if constexpr (is_integer<T> && is_integer<E>)
+      return scalar<std::int64_t>(static_cast<std::int64_t>(e));
+    else
+      return detail::number_beside<T>(e);
+  } else
+    return detail::as_node(e);
+}
+
+template <class N>
+inline constexpr bool is_scalar = false;
+template <class T>
+inline constexpr bool is_scalar<scalar<T>> = true;
+
+/// The type both are computed in; void where they may not meet.
+template <class L, class R>
+struct arithmetic_type {
+  using l = typename L::value_type;
+  using r = typename R::value_type;
+  static constexpr auto pick() {
+    if constexpr (is_real<l> && is_real<r>) {
+      if constexpr (std::is_same_v<l, r>)
+        return type_tag<l>{};
+      else
+        return type_tag<void>{};
+    } else if constexpr (is_real<l>)
+      return type_tag<l>{};
+    else if constexpr (is_real<r>)
+      return type_tag<r>{};
+    else if constexpr (std::is_same_v<l, bool> && std::is_same_v<r, bool>)
+      return type_tag<std::int64_t>{};
+    else if constexpr (std::is_same_v<l, bool> || is_scalar<L>)
+      return type_tag<r>{};
+    else if constexpr (std::is_same_v<r, bool> || is_scalar<R>)
+      return type_tag<l>{};
+    else if constexpr (std::is_same_v<l, r>)
+      return type_tag<l>{};
+    else
+      return type_tag<std::int64_t>{};
+  }
+  using type = typename decltype(pick())::type;
+};
+
+enum class spans { nested, scaled, any };  // which pairs of axes an operation takes
+
+template <class L, class R, spans Rule>
+inline constexpr bool axes_may_meet =
+    subset<typename L::axes_type, typename R::axes_type> || subset<typename R::axes_type, typename L::axes_type> ||
+    (is_index_expression<L> && is_index_expression<R>) ||
+    (Rule == spans::scaled && (is_index_expression<L> || is_index_expression<R>));
+
+// in mask.hpp: `causal` demands equal extents as soon as they are known
+template <class N, class E>
+void check_diagonals(N const& mask, E const& extents);
+
+template <class Op, class Result, spans Rule, class LE, class RE>
+auto binary(LE const& le, RE const& re) {
+  if constexpr (is_poison<LE> || is_poison<RE>)
+    return poison{};
+  else {
+    auto l = detail::operand_node<RE>(le);
+    auto r = detail::operand_node<LE>(re);
+    using L = decltype(l);
+    using R = decltype(r);
+    using T = typename arithmetic_type<L, R>::type;
+    if constexpr (std::is_void_v<T>) {
+      HEED_REFUSE("operator: the value types of the operands differ (say cast)",
+                  mistakes::value_types_differ<Op, typename L::value_type, typename R::value_type>);
+      return poison{};
+    } else if constexpr (!axes_may_meet<L, R, Rule>) {
+      HEED_REFUSE("operator: neither operand has all axes of the other (rename an axis, or say broadcast)",
+                  mistakes::operands_do_not_broadcast<Op, typename L::axes_type, typename R::axes_type>);
+      return poison{};
+    } else {
+      detail::check_extents(intersection<typename L::axes_type, typename R::axes_type>{}, Op::name.data(), l, r);
+      using Axes = broadcast_t<typename L::axes_type, typename R::axes_type>;
+      using V = std::conditional_t<std::is_void_v<Result>, T, Result>;
+      return detail::make_map<Op, V, Axes>(Op{}, detail::cast_node<T>(std::move(l)), detail::cast_node<T>(std::move(r)));
+    }
+  }
+}
+/// / and %: real division for reals, rounding down for integers.
+template <class LE, class RE>
+auto divide(LE const& le, RE const& re) {
+  if constexpr (is_poison<LE> || is_poison<RE>)
+    return poison{};
+  else {
+    using T = typename arithmetic_type<decltype(detail::operand_node<RE>(le)), decltype(detail::operand_node<LE>(re))>::type;
+    if constexpr (is_integer<T>)
+      return detail::binary<ops::floor_divided, void, spans::scaled>(le, re);
+    else
+      return detail::binary<ops::divided, void, spans::scaled>(le, re);
+  }
+}
+template <class Op, class E>
+auto unary(E const& e, Op op = {}) {
+  if constexpr (is_poison<E>)
+    return poison{};
+  else {
+    auto n = detail::as_node(e);
+    using N = decltype(n);
+    return detail::make_map<Op, typename N::value_type, typename N::axes_type>(op, std::move(n));
+  }
+}
+/// Functions of real values only.
+template <class Op, class E>
+auto real_unary(E const& e, Op op = {}) {
+  if constexpr (!is_poison<E> && !is_real<typename node_of<E>::value_type>) {
+    HEED_REFUSE("a function of real values: cast the operand first",
+                mistakes::value_type_does_not_serve<Op, typename node_of<E>::value_type>);
+    return poison{};
+  } else
+    return detail::unary<Op>(e, op);
+}
+template <class Op, class LE, class RE>
+auto logical(LE const& le, RE const& re) {
+  if constexpr (is_poison<LE> || is_poison<RE>)
+    return poison{};
+  else {
+    auto l = detail::cast_node<bool>(detail::operand_node<RE>(le));
+    auto r = detail::cast_node<bool>(detail::operand_node<LE>(re));
+    detail::check_extents(intersection<typename decltype(l)::axes_type, typename decltype(r)::axes_type>{}, Op::name.data(), l, r);
+    using Axes = broadcast_t<typename decltype(l)::axes_type, typename decltype(r)::axes_type>;
+    auto e = detail::make_map<Op, bool, Axes>(Op{}, std::move(l), std::move(r));
+    detail::check_diagonals(e, e);
+    return e;
+  }
+}
+
+template <class L, class R>
+concept some_expression = operand_like<L> && operand_like<R> && (expression_like<L> || expression_like<R>);
+
+// ---------------------------------------------------------------- operators, found by argument-dependent lookup
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator+(L const& l, R const& r) {
+  return detail::binary<ops::plus, void, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator-(L const& l, R const& r) {
+  return detail::binary<ops::minus, void, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator*(L const& l, R const& r) {
+  return detail::binary<ops::times, void, spans::scaled>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator/(L const& l, R const& r) {
+  return detail::divide(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator%(L const& l, R const& r) {
+  if constexpr (is_poison<L> || is_poison<R>)
+    return poison{};
+  else {
+    using T = typename arithmetic_type<decltype(detail::operand_node<R>(l)), decltype(detail::operand_node<L>(r))>::type;
+    if constexpr (!is_integer<T>) {
+      HEED_REFUSE("operator%: integers are needed", mistakes::value_type_does_not_serve<ops::modulo, T>);
+      return poison{};
+    } else
+      return detail::binary<ops::modulo, void, spans::any>(l, r);
+  }
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator<(L const& l, R const& r) {
+  return detail::binary<ops::less, bool, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator<=(L const& l, R const& r) {
+  return detail::binary<ops::less_equal, bool, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator>(L const& l, R const& r) {
+  return detail::binary<ops::greater, bool, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator>=(L const& l, R const& r) {
+  return detail::binary<ops::greater_equal, bool, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator==(L const& l, R const& r) {
+  return detail::binary<ops::equal, bool, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator!=(L const& l, R const& r) {
+  return detail::binary<ops::not_equal, bool, spans::nested>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator&&(L const& l, R const& r) {
+  return detail::logical<ops::both>(l, r);
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator||(L const& l, R const& r) {
+  return detail::logical<ops::either>(l, r);
+}
+template <expression_like E>
+auto operator!(E const& e) {
+  if constexpr (is_poison<E>)
+    return poison{};
+  else {
+    auto n = detail::cast_node<bool>(detail::as_node(e));
+    return detail::make_map<ops::inverted, bool, typename decltype(n)::axes_type>(ops::inverted{}, std::move(n));
+  }
+}
+template <expression_like E>
+auto operator-(E const& e) {
+  return detail::unary<ops::negated>(e);
+}
+
+}  // namespace detail
+
+/// Elementwise functions: the same axes, the same extents. `exp(x)`, `log(x)` natural, `rsqrt(x)` = 1 / sqrt(x).
+auto exp(expression auto const& x) { return detail::real_unary<detail::ops::exponential>(x); }
+auto log(expression auto const& x) { return detail::real_unary<detail::ops::logarithm>(x); }
+auto sqrt(expression auto const& x) { return detail::real_unary<detail::ops::square_root>(x); }
+auto rsqrt(expression auto const& x) { return detail::real_unary<detail::ops::reciprocal_root>(x); }
+auto tanh(expression auto const& x) { return detail::real_unary<detail::ops::hyperbolic_tangent>(x); }
+auto floor(expression auto const& x) { return detail::real_unary<detail::ops::rounded_down>(x); }
+auto abs(expression auto const& x) { return detail::unary<detail::ops::absolute>(x); }
+auto relu(expression auto const& x) { return detail::unary<detail::ops::rectified>(x); }
+auto gelu(expression auto const& x) { return detail::real_unary<detail::ops::gaussian_unit>(x); }
+auto gelu_tanh(expression auto const& x) { return detail::real_unary<detail::ops::gaussian_unit_tanh>(x); }
+auto silu(expression auto const& x) { return detail::real_unary<detail::ops::sigmoid_unit>(x); }
+auto sigmoid(expression auto const& x) { return detail::real_unary<detail::ops::logistic>(x); }
+
+/// cap tanh(x / cap). A cap of 0 or infinity is off; a negative or NaN cap is std::invalid_argument.
+auto softcap(expression auto const& x, double cap) {
+  if (!(cap >= 0)) throw std::invalid_argument("softcap: the cap must be 0 or more, not " + std::to_string(cap));
+  return detail::real_unary<detail::ops::capped>(x, detail::ops::capped{cap});
+}
+/// Of two operands one's axes must contain the other's; numbers take the expression's type.
+template <class L, class R>
+  requires detail::some_expression<L, R>
+auto pow(L const& l, R const& r) {
+  return detail::binary<detail::ops::power, void, detail::spans::nested>(l, r);
+}
+template <class L, class R>
+  requires detail::some_expression<L, R>
+auto min(L const& l, R const& r) {
+  return detail::binary<detail::ops::minimum, void, detail::spans::nested>(l, r);
+}
+template <class L, class R>
+  requires detail::some_expression<L, R>
+auto max(L const& l, R const& r) {
+  return detail::binary<detail::ops::maximum, void, detail::spans::nested>(l, r);
+}
+/// The value in another type. Reals to integers cut towards zero; anything to bool is != 0.
+template <class T>
+auto cast(expression auto const& x) {
+  using E = std::remove_cvref_t<decltype(x)>;
+  if constexpr (detail::is_poison<E>)
+    return detail::poison{};
+  else
+    return detail::cast_node<detail::value_of_t<T>>(detail::as_node(x));
+}
+/// x over more axes, the new ones in front, in the order listed: `broadcast<head>(bias)`, `broadcast<batch>(x, batch{8})`.
+template <class... A, class... X>
+auto broadcast(expression auto const& x, X const&... extents) {
+  using E = std::remove_cvref_t<decltype(x)>;
+  if constexpr (detail::is_poison<E>)
+    return detail::poison{};
+  else {
+    using Old = typename E::axes_type;
+    if constexpr (detail::intersection<axes<A...>, Old>::rank > 0) {
+      HEED_REFUSE("broadcast: the operand already has the axis",
+                  detail::mistakes::operands_do_not_broadcast<detail::ops::first_of, axes<A...>, Old>);
+      return detail::poison{};
+    } else if constexpr (detail::extents_fit<axes<A...>, X...>()) {
+      detail::extents_node<axes<A...>> n;
+      detail::name_extents(axes<A...>{}, n.extents, extents...);
+      auto v = detail::as_node(x);
+      return detail::make_map<detail::ops::first_of, typename decltype(v)::value_type, detail::unite<axes<A...>, Old>>(
+          detail::ops::first_of{}, std::move(v), std::move(n));
+    } else
+      return detail::poison{};
+  }
+}
+
+}  // namespace heed

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: expressions. Out: elements chosen by computed coordinates (take), parts put together (concat, stack), values shared
+// (let) and dropped (dropout).
+// Next to read: rope.hpp, rotary positions.
+#pragma once
+
+#include "shape.hpp"
+
+namespace heed {
+namespace detail {
+
+struct take_word {
+  static constexpr std::string_view name = "take";
+};
+struct concat_word {
+  static constexpr std::string_view name = "concat", advice = " (stack and merge, or slices as destinations)";
+};
+struct stack_word {
+  static constexpr std::string_view name = "stack";
+};
+
+template <class List, class A, class New>
+struct taken_axes;
+template <class List, class A, class... New>
+struct taken_axes<List, A, axes<New...>> {
+  using type = replace_in<List, A, New...>;
+};
+
+/// The bits that decide one coordinate: a 64-bit finaliser (Steele et al. 2014 describe the kind).
+constexpr std::uint64_t scramble(std::uint64_t x) {
+  x += 0x9e3779b97f4a7c15u;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace detail
+
+/// table's elements at the coordinates ids along A. ids is any integer expression; axes that it shares with table are
+/// aligned, its own stand where A stood. An id outside 0 .. extent - 1 throws std::out_of_range before anything is written.
+template <class A>
+auto take(expression auto const& table, expression auto const& ids) {
+  using TE = std::remove_cvref_t<decltype(table)>;
+  using IE = std::remove_cvref_t<decltype(ids)>;
+  if constexpr (detail::is_poison<TE> || detail::is_poison<IE>)
+    return detail::poison{};
+  else {
+    using TA = typename TE::axes_type;
+    using IA = typename IE::axes_type;
+    if constexpr (!detail::contains<A, TA>) {
+      HEED_REFUSE("take: the table has no such axis", detail::mistakes::axis_is_missing<detail::take_word, A, TA>);
+      return detail::poison{};
+    } else if constexpr (!detail::is_integer<typename detail::node_of<IE>::value_type>) {
+      HEED_REFUSE("take: the ids must be integers", 
+                  detail::mistakes::ids_are_no_integers<detail::take_word, typename detail::node_of<IE>::value_type>);
+      return detail::poison{};
+    } else {
+      auto t = detail::as_node(table);
+      auto i = detail::as_node(ids);
+      using Rest = detail::difference<TA, axes<A>>;
+      detail::check_extents(detail::intersection<Rest, IA>{}, "take", t, i);
+      using Axes = typename detail::taken_axes<TA, A, detail::difference<IA, Rest>>::type;
+      constexpr bool heavy = decltype(t)::heavy || decltype(i)::heavy;
+      return detail::take_node<A, Axes, decltype(t), decltype(i)>(std::move(t), std::move(i), heavy ? detail::fresh_id() : 0);
+    }
+  }
+}
+
+/// x, then y, along A (dynamic). The other axes are the same; the result has x's order.
+template <class A>
+auto concat(expression auto const& x, expression auto const& y) {
+  using X = std::remove_cvref_t<decltype(x)>;
+  using Y = std::remove_cvref_t<decltype(y)>;
+  if constexpr (detail::is_poison<X> || detail::is_poison<Y>)
+    return detail::poison{};
+  else {
+    using XA = typename X::axes_type;
+    using YA = typename Y::axes_type;
+    using XV = typename detail::node_of<X>::value_type;
+    using YV = typename detail::node_of<Y>::value_type;
+    if constexpr (!detail::contains<A, XA>) {
+      HEED_REFUSE("concat: the operand has no such axis", detail::mistakes::axis_is_missing<detail::concat_word, A, XA>);
+      return detail::poison{};
+    } else if constexpr (!detail::same_set<XA, YA>) {
+      HEED_REFUSE("concat: both operands must have the same axes", detail::mistakes::axes_differ<detail::concat_word, XA, YA>);
+      return detail::poison{};
+    } else if constexpr (!detail::is_dynamic<A>) {
+      HEED_REFUSE("concat: the axis has a static extent", detail::mistakes::axis_must_be_dynamic<detail::concat_word, A>);
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<XV, YV>) {
+      HEED_REFUSE("concat: the value types differ (say cast)", detail::mistakes::value_types_differ<detail::concat_word, XV, YV>);
+      return detail::poison{};
+    } else {
+      auto l = detail::as_node(x);
+      auto r = detail::as_node(y);
+      detail::check_extents(detail::difference<XA, axes<A>>{}, "concat", l, r);
+      (void)detail::known_extent<A>(l, "concat");
+      (void)detail::known_extent<A>(r, "concat");
+      constexpr bool heavy = decltype(l)::heavy || decltype(r)::heavy;
+      return detail::joined_node<A, false, XA, decltype(l), decltype(r)>(heavy ? detail::fresh_id() : 0, std::move(l),
+                                                                         std::move(r));
+    }
+  }
+}
+
+/// The parts side by side along a new axis A in front; A counts them (a static A must have that extent).
+template <class A, class E, class... R>
+  requires(detail::expression_like<E> && (detail::expression_like<R> && ...))
+auto stack(E const& first, R const&... rest) {
+  if constexpr (detail::is_poison<E> || (detail::is_poison<R> || ...))
+    return detail::poison{};
+  else {
+    using Axes = typename E::axes_type;
+    if constexpr (detail::contains<A, Axes>) {
+      HEED_REFUSE("stack: the operand has that axis already", detail::mistakes::axis_is_already_there<detail::stack_word, A, Axes>);
+      return detail::poison{};
+    } else if constexpr (!(detail::same_set<Axes, typename R::axes_type> && ...)) {
+      using First = typename detail::first_type<R..., E>::type;
+      HEED_REFUSE("stack: all operands must have the same axes",
+                  detail::mistakes::axes_differ<detail::stack_word, Axes, typename First::axes_type>);
+      return detail::poison{};
+    } else {
+      static_assert(detail::is_dynamic<A> || A::static_extent == 1 + sizeof...(R), "stack: the axis counts the parts");
+      auto f = detail::as_node(first);
+      (detail::check_extents(Axes{}, "stack", f, detail::as_node(rest)), ...);
+      constexpr bool heavy = decltype(f)::heavy || (detail::node_of<R>::heavy || ...);
+      return detail::joined_node<A, true, detail::unite<axes<A>, Axes>, decltype(f), detail::node_of<R>...>(
+          heavy ? detail::fresh_id() : 0, std::move(f), detail::as_node(rest)...);
+    }
+  }
+}
+
+/// Evaluates e once and shares it, whatever stands around it.
+auto let(expression auto const& e) {
+  using E = std::remove_cvref_t<decltype(e)>;
+  if constexpr (detail::is_poison<E>)
+    return detail::poison{};
+  else {
+    auto n = detail::as_node(e);
+    return detail::let_node<decltype(n)>(std::move(n), detail::fresh_id());
+  }
+}
+
+/// Keeps an element with probability 1 - p and scales it by 1 / (1 - p); else 0 (p = 1: all 0). Which ones depends on the
+/// seed and on the element's coordinates in x's axis order alone, so every schedule and thread count drops the same.
+auto dropout(expression auto const& x, double p, std::uint64_t seed) {
+  using E = std::remove_cvref_t<decltype(x)>;
+  if (!(p >= 0 && p <= 1)) throw std::invalid_argument("dropout: the probability must lie in [0, 1], not " + std::to_string(p));
+  if constexpr (detail::is_poison<E>)
+    return detail::poison{};
+  else {
+    auto n = detail::as_node(x);
+    using N = decltype(n);
+    detail::dropout_mask<typename N::axes_type> mask;
+    mask.seed = detail::scramble(seed);
+    mask.threshold = static_cast<std::uint64_t>(p * 4294967296.0);
+    static_assert(detail::is_real<typename N::value_type>, "dropout: real values are needed (say cast)");
+    return detail::make_map<detail::ops::dropped, typename N::value_type, typename N::axes_type>(
+        detail::ops::dropped{p < 1 ? 1 / (1 - p) : 0}, std::move(n), mask);
+  }
+}
+
+/// Attention over two sets of keys from the attention over each: contexts and natural log-sum-exps in, a std::pair of
+/// (context, log-sum-exp) out. An empty part (log-sum-exp -infinity) is neutral.
+template <expression CA, expression LA, expression CB, expression LB>
+auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const& lse_b) {
+  using T = typename detail::node_of<LA>::value_type;
+  constexpr T lowest = -std::numeric_limits<T>::infinity();
+  auto m = heed::max(lse_a, lse_b);
+  auto safe = heed::where(m == lowest, T(0), m);
+  auto a = heed::exp(lse_a - safe);
+  auto b = heed::exp(lse_b - safe);
+  auto total = a + b;
+  auto divisor = heed::where(m == lowest, T(1), total);
+  return std::pair(context_a * (a / divisor) + context_b * (b / divisor), heed::where(m == lowest, lowest, safe + heed::log(divisor)));
+}
+
+}  // namespace heed

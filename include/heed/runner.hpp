@@ -1,0 +1,720 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: stages, as plan/lower.hpp finds them. Out: each stage described (for explain and limits) and, unless only planned, run by
+// its kernel at once. This is where flat trees become programs and axes become numbers.
+// Next to read: evaluate.hpp, the words that start it.
+#pragma once
+
+#include "kernel/rows.hpp"
+#include "kernel/stream.hpp"
+#include "kernel/tree.hpp"
+#include "plan/lower.hpp"
+#include "plan/report.hpp"
+#include "policy.hpp"
+
+namespace heed::detail {
+inline namespace HEED_ARCH {
+
+/// A result that the caller asked for, as the stages see it: another stage may fill it on the way.
+struct wanted_result {
+  void const* type = nullptr;  // key of the node's type
+  void const* node = nullptr;
+  node_id id = 0;
+  void* data = nullptr;  // null: the storage is not of the value's type
+  extent_t strides[loops::max_rank] = {};
+  bool done = false;
+};
+template <class T>
+inline constexpr char type_key = 0;
+
+/// A stored result.
+struct stored_result {
+  node_id id = 0;
+  void const* data = nullptr;
+  extent_t strides[loops::max_rank] = {};
+};
+
+/// What a flat tree needs to become a kernel's program.
+template <class SA, class Storage, class Tree>
+loops::program make_program(Tree const& tree) {
+  constexpr int count = kernel::terminals<Tree>::count;
+  static_assert(count <= loops::max_operands, "heed: an elementwise tree with more than 32 operands in one stage: put a let around a part of it");
+  static_assert(SA::rank <= loops::max_rank, "heed: more than 20 axes in one stage: put a let around a part of the expression");
+  loops::program p;
+  p.node = &tree;
+  p.count = count;
+  loops::operand* out = p.operands;
+  plan::collector<SA, Tree>::go(tree, out);
+  p.plain = &kernel::run_plain<Tree, Storage>;
+  if constexpr (plan::excludes<Tree>) {
+    p.masked = &kernel::run_masked<Tree, Storage>;
+    p.classify = &plan::classify<SA, Tree>;
+  }
+  p.lanes = kernel::lanes_of<Tree>;
+  p.size = static_cast<int>(sizeof(Storage));
+  p.identity = plan::is_bare_slot<Tree>;
+  return p;
+}
+
+template <class SA>
+struct stage_axes {
+  extent_t extents[loops::max_rank] = {};
+  template <class T, class... A>
+  void learn(leaf<T, axes<A...>> const& l) {
+    ((extents[index_of<A, SA>] = l.extents[index_of<A, axes<A...>>]), ...);
+  }
+  template <class Axes>
+  loops::group group() const {
+    loops::group g;
+    for_each_axis(Axes{}, [&]<class A>(type_tag<A>) { g.add(index_of<A, SA>, extents[index_of<A, SA>]); });
+    return g;
+  }
+  /// The largest axis last: runs of neighbouring lanes are long.
+  template <class Axes>
+  loops::group group_by_size() const {
+    loops::group g = group<Axes>();
+    int largest = g.count - 1;
+    for (int i = g.count - 1; i-- > 0;)
+      if (g.extent[i] > g.extent[largest]) largest = i;
+    if (largest >= 0 && largest != g.count - 1) {
+      std::swap(g.axis[largest], g.axis[g.count - 1]);
+      std::swap(g.extent[largest], g.extent[g.count - 1]);
+    }
+    return g;
+  }
+  template <class Axes>
+  std::string text() const {
+    std::string s;
+    for_each_axis(Axes{}, [&]<class A>(type_tag<A>) {
+      s += (s.empty() ? "" : " x ") + detail::axis_name<A>() + "=" + std::to_string(extents[index_of<A, SA>]);
+    });
+    return s;
+  }
+};
+template <class SA, class T, class... A>
+loops::target make_target(leaf<T, axes<A...>> const& out) {
+  loops::target t;
+  t.data = const_cast<std::remove_const_t<T>*>(out.data);
+  t.size = sizeof(T);
+  ((t.stride[index_of<A, SA>] = out.strides[index_of<A, axes<A...>>]), ...);
+  return t;
+}
+
+/// Bytes that a program's terminals hold on a stage.
+inline double operand_bytes(loops::program const& p, extent_t const* extents) {
+  double total = 0;
+  for (int i = 0; i < p.count; ++i) {
+    loops::operand const& o = p.operands[i];
+    if (o.slot >= 0 || o.index_axis >= 0) continue;
+    double n = o.size;
+    for (int a = 0; a < loops::max_rank; ++a)
+      if (o.varies >> a & 1) n *= static_cast<double>(extents[a]);
+    total += n;
+  }
+  return total;
+}
+
+template <class Repeated, class Wanted, bool MayUnfuse>
+class runner {
+ public:
+  using repeated_types = Repeated;
+  using wanted_types = Wanted;
+  static constexpr bool may_unfuse = MayUnfuse;
+
+  runner(policy const& p, arena& memory, plan::report* report, bool dry)
+      : unfused_(p.schedule == schedule::unfused), threads_(p.threads), limit_(p.store_limit), memory_(memory), report_(report), dry_(dry) {}
+
+  bool is_unfused() const { return unfused_; }
+  std::size_t bytes_stored() const { return stored_bytes_; }
+
+  // ---------------------------------------------------------------- memory and results
+  template <class T, class A>
+  void allocate(leaf<T, A>& l, std::size_t bytes, std::string_view why) {
+    stored_bytes_ += bytes;
+    if (stored_bytes_ > limit_)
+      throw shape_error("evaluate: the plan would store " + std::to_string(stored_bytes_) + " bytes between its stages, more than the limit of " +
+                        std::to_string(limit_) + "; the last of them are [" + plan::text_of<leaf<T, A>>::axis_text(A{}) + "]: " + std::string(why));
+    if (pending_ < most_pending) waiting_[pending_] = {bytes, why};
+    ++pending_;
+    if (!dry_) l.data = reinterpret_cast<T*>(memory_.take(bytes));
+  }
+  template <class T, class A>
+  void remember(node_id id, leaf<T, A> const& l) {
+    if (id == 0) return;
+    stored_result r;
+    r.id = id;
+    r.data = l.data;
+    std::copy(l.strides, l.strides + A::rank, r.strides);
+    if (count_ < inline_results)
+      results_[count_++] = r;
+    else
+      more_results_.push_back(r);
+  }
+  stored_result const* lookup(node_id id) const {
+    for (int i = 0; i < count_; ++i)
+      if (results_[i].id == id) return &results_[i];
+    for (auto const& r : more_results_)
+      if (r.id == id) return &r;
+    return nullptr;
+  }
+  bool known(node_id id) const { return id != 0 && lookup(id) != nullptr; }
+  /// Fills in the memory of a stored result; its extents are those of the node, which the caller knows.
+  template <class T, class A, class N>
+  bool find(node_id id, leaf<T, A>& l, N const& extents_of) {
+    if (id == 0) return false;
+    stored_result const* r = lookup(id);
+    if (!r) return false;
+    l.data = static_cast<T*>(const_cast<void*>(r->data));
+    std::copy(r->strides, r->strides + A::rank, l.strides);
+    int i = 0;
+    for_each_axis(A{}, [&]<class X>(type_tag<X>) { l.extents[i++] = extents_of.template extent<X>(); });
+    return true;
+  }
+
+  void set_results(wanted_result* results, int count) { wanted_ = results, wanted_count_ = count; }
+  /// Where the log-sum-exp of these scores is to go, if it is one of the results: its stage is then done.
+  template <class Lse, class S, class Shape>
+  auto request_lse(S const& softmax, node_id scores, Shape const& shape) {
+    using Axes = typename Lse::axes_type;
+    leaf<typename Lse::value_type, Axes> l;
+    for (int i = 0; i < wanted_count_; ++i) {
+      wanted_result& w = wanted_[i];
+      if (w.done || w.type != &type_key<Lse> || (!w.data && !dry_)) continue;
+      Lse const& n = *static_cast<Lse const*>(w.node);
+      if (n.operand.id != scores || scores == 0) continue;
+      if constexpr (Lse::has_sink)
+        if (!same_terminal(n.sink, softmax.sink)) continue;
+      l.data = static_cast<typename Lse::value_type*>(w.data);
+      std::copy(w.strides, w.strides + Axes::rank, l.strides);
+      int at = 0;
+      for_each_axis(Axes{}, [&]<class X>(type_tag<X>) { l.extents[at++] = shape.template extent<X>(); });
+      w.done = true;
+      break;
+    }
+    return l;
+  }
+  template <class T>
+  static bool same_terminal(scalar<T> const& a, scalar<T> const& b) {
+    return a.value == b.value;
+  }
+  template <class T, class A>
+  static bool same_terminal(leaf<T, A> const& a, leaf<T, A> const& b) {
+    return a.data == b.data && std::equal(a.strides, a.strides + A::rank, b.strides);
+  }
+  template <class X>
+  static bool same_terminal(X const&, X const&) {
+    return false;
+  }
+
+  // ---------------------------------------------------------------- checks before a stage
+  /// True where no term of the tree is -infinity anywhere; looks at biases once.
+  template <class Tree, class Shape>
+  bool never_excludes(Tree const& tree, Shape const& shape) {
+    if (dry_) return true;
+    using SA = typename Tree::axes_type;
+    extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
+    for_each_axis(SA{}, [&]<class A>(type_tag<A>) { high[index_of<A, SA>] = plan::lowering<runner>::template extent_of<A>(tree, shape); });
+    if constexpr (is_leaf_node<Tree>) {
+      return !leaf_has_lowest(tree);
+    } else
+      return plan::bound_of<SA, Tree>::go(tree, low, high).low > plan::excluded_value;
+  }
+  template <class T, class... A>
+  static bool leaf_has_lowest(leaf<T, axes<A...>> const& l) {
+    loops::group g;
+    for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
+    if (g.size == 0) return false;
+    extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
+    for (extent_t i = 0; i < g.size; i += run) {
+      T const* p = l.data + g.offset(i, l.strides);
+      bool found = false;
+      for (extent_t j = 0; j < run; ++j)
+        found |= static_cast<value_of_t<T>>(p[j * step]) == -std::numeric_limits<value_of_t<T>>::infinity();
+      if (found) return true;
+    }
+    return false;
+  }
+  /// std::out_of_range unless every id lies within the table's axis.
+  template <class A, class Ids, class Shape>
+  void check_ids(Ids const& ids, extent_t extent, Shape const& shape) {
+    if (dry_) return;
+    using SA = typename Ids::axes_type;
+    loops::group g;
+    extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
+    for_each_axis(SA{}, [&]<class X>(type_tag<X>) {
+      extent_t const n = plan::lowering<runner>::template extent_of<X>(ids, shape);
+      high[index_of<X, SA>] = n;
+      g.add(index_of<X, SA>, n);
+    });
+    if (g.size == 0) return;
+    plan::interval const b = plan::bound_of<SA, Ids>::go(ids, low, high);
+    if (b.low >= 0 && b.high < static_cast<double>(extent)) return;
+    extent_t at[loops::max_rank] = {};
+    for (extent_t i = 0; i < g.size; ++i) {
+      g.locate(i, at);
+      std::int64_t const id = plan::value_here<SA>(ids, at);
+      if (id < 0 || id >= extent)
+        throw std::out_of_range("take: id " + std::to_string(id) + " lies outside axis " + detail::axis_name<A>() + " of extent " +
+                                std::to_string(extent));
+    }
+  }
+
+  // ---------------------------------------------------------------- stages
+  template <class Tree, class T, class A>
+  void map(Tree const& tree, leaf<T, A> const& out, double fill) {
+    using SA = unite<A, typename Tree::axes_type>;
+    stage_axes<SA> sa;
+    sa.learn(out);
+    auto program = detail::make_program<SA, std::remove_const_t<T>>(tree);
+    describe("map", [&] { return plan::print(tree); }, sa, program, out, 0, [&](plan::report::stage& s) {
+      s.parallel = sa.template text<A>();
+      s.vectorised = last_axis(out);
+    });
+    if (dry_) return;
+    kernel::map_stage k;
+    k.program = &program;
+    k.target = detail::make_target<SA>(out);
+    k.fill = fill;
+    k.masked = masks(program, sa.extents);
+    int numbers[loops::max_rank];
+    extent_t extents[loops::max_rank];
+    int n = 0;
+    for_each_axis(A{}, [&]<class X>(type_tag<X>) {
+      numbers[n] = index_of<X, SA>;
+      extents[n++] = sa.extents[index_of<X, SA>];
+    });
+    kernel::lay_out(k.target, numbers, extents, n, k.outer, k.rows, k.lanes);
+    launch(k, k.scratch_bytes());
+  }
+
+  template <class K, class L, class R, class Epilogue, class T, class A>
+  void contract(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
+    if constexpr (plan::is_zeroed_leaf<L> || plan::is_zeroed_leaf<R>) {
+      auto const& l = values_of(left);
+      auto const& r = values_of(right);
+      if (!dry_ && ((plan::is_zeroed_leaf<L> && !all_finite(r)) || (plan::is_zeroed_leaf<R> && !all_finite(l))))
+        return contract_kept<K>(left, right, epilogue, out, fill);
+      contract<K>(l, r, epilogue, out, fill);
+    } else {
+      using LA = typename L::axes_type;
+      using RA = typename R::axes_type;
+      using Result = difference<unite<LA, RA>, K>;
+      using SA = unite_all<A, LA, RA>;
+      using V = typename L::value_type;
+      stage_axes<SA> sa;
+      sa.learn(left), sa.learn(right), sa.learn(out);
+      auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
+      auto load_left = detail::make_program<SA, V>(left);
+      auto load_right = detail::make_program<SA, V>(right);
+      kernel::contract_stage<V> k;
+      k.left = side<V>(load_left);
+      k.right = side<V>(load_right);
+      k.batch = sa.template group<difference<intersection<LA, RA>, K>>();
+      k.m = sa.template group<difference<LA, RA>>();
+      k.n = sa.template group<difference<RA, LA>>();
+      k.k = sa.template group<K>();
+      double const operations = 2.0 * static_cast<double>(k.batch.size) * static_cast<double>(k.m.size) * static_cast<double>(k.n.size) *
+                                static_cast<double>(k.k.size);
+      describe("contraction", [&] { return with_slots(epilogue, "dot<" + sa.template text<K>() + ">(" + plan::print(left) + ", " + plan::print(right) + ")"); },
+               sa, program, out, operations, [&](plan::report::stage& s) {
+                 s.parallel = sa.template text<difference<Result, difference<RA, LA>>>();
+                 s.vectorised = sa.template text<difference<RA, LA>>();
+                 s.bytes_moved += detail::operand_bytes(load_left, sa.extents) + detail::operand_bytes(load_right, sa.extents);
+               });
+      if (dry_) return;
+      k.epilogue = &program;
+      k.target = detail::make_target<SA>(out);
+      k.masked = masks(program, sa.extents);
+      k.fill = fill;
+      if (lanes_lie_left(k)) {
+        std::swap(k.left, k.right);
+        std::swap(k.m, k.n);
+      }
+      int const team = kernel::team_size(threads_);
+      auto const mark = memory_.here();
+      std::size_t const per_thread = (k.scratch_bytes(team) + 127) / 64 * 64;
+      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
+      char* const shared = memory_.take(k.shared_bytes(team));
+      k.run(team, memory, per_thread, shared);
+      memory_.back_to(mark);
+    }
+  }
+
+  template <class K, class Kind, class Tree, class Sink, class Epilogue, class T, class A, class Shape>
+  void rows(Kind const& kind, Tree const& tree, Sink const& sink, Epilogue const& epilogue, leaf<T, A> const& out, double fill,
+            Shape const& shape) {
+    using TA = typename Tree::axes_type;
+    using SA = unite_all<A, TA, K>;
+    using V = kernel::lane_type<typename Tree::value_type>;
+    using Outer = difference<unite<A, TA>, K>;
+    stage_axes<SA> sa;
+    for_each_axis(SA{}, [&]<class X>(type_tag<X>) {
+      extent_t const e = tree.template extent<X>();
+      sa.extents[index_of<X, SA>] = e != dynamic ? e : shape.template extent<X>();
+    });
+    sa.learn(out);
+    auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
+    auto rows_program = detail::make_program<SA, V>(tree);
+    double const elements = static_cast<double>(sa.template group<TA>().size);
+    describe("rows", [&] { return with_slots(epilogue, std::string(Kind::name) + "<" + sa.template text<K>() + ">(" + plan::print(tree) + ")"); },
+             sa, program, out, operations_of<Kind>() * elements, [&](plan::report::stage& s) {
+               s.parallel = sa.template text<Outer>();
+               s.vectorised = sa.template text<K>();
+               s.bytes_moved += detail::operand_bytes(rows_program, sa.extents);
+             });
+    if (dry_) return;
+    kernel::row_stage<V> k;
+    k.kind = row_kind_of(kind);
+    if constexpr (std::is_same_v<Kind, kinds::standardised>) k.centred = kind.centred, k.eps = kind.eps;
+    k.tree = &rows_program;
+    k.epilogue = &program;
+    k.target = detail::make_target<SA>(out);
+    k.lanes = sa.template group<K>();
+    k.tree_masked = masks(rows_program, sa.extents);
+    k.masked = masks(program, sa.extents);
+    k.fill = fill;
+    split_rows<SA, Outer>(sa, k);
+    auto const with_sink = [&](auto const& s) {
+      auto sink_program = detail::make_program<SA, V>(s);
+      k.sink = &sink_program;
+      launch(k, k.scratch_bytes());
+    };
+    if constexpr (std::is_same_v<Sink, no_axis>)
+      launch(k, k.scratch_bytes());
+    else
+      with_sink(sink);
+  }
+
+  template <class K, class PA, class Kind, class Scores, class Weights, class Sink, class Values, class Epilogue, class T, class A, class Lse>
+  void stream(Kind const&, Scores const& scores, Weights const& weights, Sink const& sink, Values const& values, Epilogue const& epilogue,
+              leaf<T, A> const& out, double fill, Lse const& lse) {
+    constexpr bool has_values = !std::is_same_v<Values, no_axis>;
+    constexpr bool has_weights = !std::is_same_v<Weights, no_axis>;
+    constexpr bool has_sink = !std::is_same_v<Sink, no_axis>;
+    constexpr int dots = std::tuple_size_v<decltype(scores.dots)>;
+    using VA = typename axes_or_none<Values>::type;
+    using KeySide = typename key_axes<decltype(scores.dots)>::type;
+    using Depths = typename depth_axes<decltype(scores.dots)>::type;
+    using Shared = unite<VA, KeySide>;
+    using SA = unite_all<A, PA, VA, Depths>;
+    using V = typename decltype(scores.tree)::value_type;
+    using Lanes = difference<difference<PA, K>, Shared>;
+    using Batch = difference<difference<PA, K>, Lanes>;
+    stage_axes<SA> sa;
+    for_each_axis(SA{}, [&]<class X>(type_tag<X>) {
+      extent_t e = scores.tree.template extent<X>();
+      if constexpr (has_weights)
+        if (e == dynamic) e = weights.template extent<X>();
+      sa.extents[index_of<X, SA>] = e;
+    });
+    std::apply([&](auto const&... d) { ((sa.learn(d.key), sa.learn(d.query)), ...); }, scores.dots);
+    if constexpr (has_values) sa.learn(values);
+    sa.learn(out);
+    auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
+    auto score_program = detail::make_program<SA, V>(scores.tree);
+
+    kernel::stream_stage<V> k;
+    k.kind = stream_kind_of<Kind, has_values>();
+    k.batch = sa.template group<Batch>();
+    k.lanes = sa.template group_by_size<Lanes>();
+    k.keys = sa.template group<K>();
+    k.values = sa.template group<difference<VA, unite<PA, K>>>();
+    k.score = &score_program;
+    k.epilogue = &program;
+    k.target = detail::make_target<SA>(out);
+    k.fill = fill;
+    loops::program loads[2 * (dots + 1)];
+    k.dots = dots;
+    {
+      int i = 0;
+      auto place = [&](auto const& d) {
+        using D = std::remove_cvref_t<decltype(d)>;
+        loads[2 * i] = detail::make_program<SA, V>(d.key);
+        loads[2 * i + 1] = detail::make_program<SA, V>(d.query);
+        k.parts[i].key = side<V>(loads[2 * i]);
+        k.parts[i].query = side<V>(loads[2 * i + 1]);
+        k.parts[i].depth = sa.template group<typename D::over>();
+        k.parts[i].scale = d.scale;
+        ++i;
+      };
+      std::apply([&](auto const&... d) { (place(d), ...); }, scores.dots);
+    }
+    if constexpr (has_values) {
+      loads[2 * dots] = detail::make_program<SA, V>(values);
+      k.value = side<V>(loads[2 * dots]);
+    }
+    loops::program weight_program, sink_program;
+    if constexpr (has_weights) {
+      weight_program = detail::make_program<SA, V>(weights);
+      k.weight = &weight_program;
+    }
+    if constexpr (has_sink) {
+      sink_program = detail::make_program<SA, V>(sink);
+      k.sink = &sink_program;
+    }
+    if constexpr (!std::is_same_v<Lse, no_axis>)
+      if (lse.data) k.lse = detail::make_target<SA>(lse);
+
+    double const pairs = static_cast<double>(k.batch.size) * static_cast<double>(k.lanes.size) * static_cast<double>(k.keys.size);
+    double per_pair = has_values ? 2.0 * static_cast<double>(k.values.size) : 1.0;
+    for (int i = 0; i < dots; ++i) per_pair += 2.0 * static_cast<double>(k.parts[i].depth.size);
+    describe(k.kind == kernel::stream_kind::softmax ? "attention" : "streamed reduction", [&] {
+               std::string s = plan::print(scores.tree);
+               int number = 0;
+               auto name_dot = [&](auto const& d) {
+                 using D = std::remove_cvref_t<decltype(d)>;
+                 s = replaced(s, number++, "dot<" + sa.template text<typename D::over>() + ">(" + plan::print(d.query) + ", " + plan::print(d.key) + ")");
+               };
+               std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
+               if constexpr (has_weights) s = with_slots(weights, "softmax<" + sa.template text<K>() + ">(" + s + ")");
+               return with_slots(epilogue, (has_values ? "dot<" : std::string(stream_name<Kind>()) + "<") + sa.template text<K>() + ">(" + s +
+                                               (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));
+             },
+             sa, program, out, pairs * per_pair, [&](plan::report::stage& s) {
+               s.parallel = sa.template text<unite<Batch, Lanes>>();
+               s.vectorised = sa.template text<Lanes>() + " (scores)" + (has_values ? ", " + sa.template text<difference<VA, unite<PA, K>>>() + " (values)" : "");
+               s.streamed = sa.template text<K>();
+               s.bytes_moved += detail::operand_bytes(score_program, sa.extents);
+               for (auto const& l : loads)
+                 if (l.node) s.bytes_moved += detail::operand_bytes(l, sa.extents);
+             });
+    if (dry_) return;
+    k.masked = masks(program, sa.extents);
+    int const team = kernel::team_size(threads_);
+    launch(k, k.scratch_bytes(team));
+  }
+
+ private:
+  // ---------------------------------------------------------------- helpers of the stages
+  struct no_axis_list : expression_base {
+    using axes_type = axes<>;
+  };
+  template <class N>
+  struct axes_or_none {
+    using type = axes<>;
+  };
+  template <class N>
+    requires(requires { typename N::axes_type; })
+  struct axes_or_none<N> {
+    using type = typename N::axes_type;
+  };
+  template <class Tuple>
+  struct key_axes;
+  template <class... D>
+  struct key_axes<std::tuple<D...>> {
+    using type = unite_all<difference<typename D::key_type::axes_type, typename D::over>...>;
+  };
+  template <class Tuple>
+  struct depth_axes;
+  template <class... D>
+  struct depth_axes<std::tuple<D...>> {
+    using type = unite_all<typename D::over...>;
+  };
+
+  template <class V>
+  static kernel::matrix side(loops::program const& load) {
+    kernel::matrix m;
+    m.operand = load.operands[0];
+    m.load = &load;
+    m.native = m.operand.real && m.operand.size == static_cast<int>(sizeof(V));
+    return m;
+  }
+  template <class Stage>
+  void launch(Stage const& k, std::size_t scratch) {
+    int const team = kernel::team_size(threads_);
+    auto const mark = memory_.here();
+    std::size_t const per_thread = (scratch + 127) / 64 * 64;
+    char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
+    k.run(team, memory, per_thread);
+    memory_.back_to(mark);
+  }
+  /// Whether a program's exclusion has to be looked at on this stage at all.
+  static bool masks(loops::program const& p, extent_t const* extents) {
+    if (!p.masked) return false;
+    extent_t low[loops::max_rank] = {};
+    return p.classify(p.node, low, extents) != 2;
+  }
+  /// True where the target's neighbouring elements belong to the left operand's axes.
+  template <class Stage>
+  static bool lanes_lie_left(Stage const& k) {
+    auto has_unit = [&](loops::group const& g) {
+      for (int i = 0; i < g.count; ++i)
+        if (k.target.stride[g.axis[i]] == 1 && g.extent[i] > 1) return true;
+      return false;
+    };
+    if (has_unit(k.n)) return k.n.size < 4 && k.m.size >= 16;
+    if (has_unit(k.m)) return !(k.m.size < 4 && k.n.size >= 16);
+    return k.n.size < k.m.size && k.n.size < 16;
+  }
+  template <class SA, class Outer, class Stage>
+  static void split_rows(stage_axes<SA> const& sa, Stage& k) {
+    // rows: the axis that lies side by side in the target; else the longest
+    int best = -1;
+    loops::group const all = sa.template group<Outer>();
+    for (int i = 0; i < all.count; ++i) {
+      if (best < 0 || all.extent[i] > all.extent[best]) best = i;
+    }
+    for (int i = 0; i < all.count; ++i)
+      if (!k.keeps_rows() && k.target.stride[all.axis[i]] == 1 && all.extent[i] > 1) best = i;
+    for (int i = 0; i < all.count; ++i) (i == best ? k.rows : k.outer).add(all.axis[i], all.extent[i]);
+  }
+  static kernel::row_kind row_kind_of(kinds::softmax const&) { return kernel::row_kind::softmax; }
+  static kernel::row_kind row_kind_of(kinds::log_sum_exp const&) { return kernel::row_kind::log_sum_exp; }
+  static kernel::row_kind row_kind_of(kinds::sum const&) { return kernel::row_kind::sum; }
+  static kernel::row_kind row_kind_of(kinds::mean const&) { return kernel::row_kind::mean; }
+  static kernel::row_kind row_kind_of(kinds::maximum const&) { return kernel::row_kind::maximum; }
+  static kernel::row_kind row_kind_of(kinds::variance const&) { return kernel::row_kind::variance; }
+  static kernel::row_kind row_kind_of(kinds::argmax const&) { return kernel::row_kind::argmax; }
+  static kernel::row_kind row_kind_of(kinds::cumulative_sum const&) { return kernel::row_kind::cumulative_sum; }
+  static kernel::row_kind row_kind_of(kinds::standardised const&) { return kernel::row_kind::standardised; }
+  template <class Kind>
+  static constexpr double operations_of() {
+    return std::is_same_v<Kind, kinds::softmax> || std::is_same_v<Kind, kinds::log_sum_exp> ? 5 : std::is_same_v<Kind, kinds::standardised> ? 5 : 1;
+  }
+  template <class Kind, bool HasValues>
+  static constexpr kernel::stream_kind stream_kind_of() {
+    using kernel::stream_kind;
+    if constexpr (std::is_same_v<Kind, plan::stream_softmax>) return stream_kind::softmax;
+    if constexpr (std::is_same_v<Kind, plan::stream_plain>) return stream_kind::weighted_sum;
+    if constexpr (std::is_same_v<Kind, kinds::mean>) return stream_kind::mean;
+    if constexpr (std::is_same_v<Kind, kinds::maximum>) return stream_kind::maximum;
+    if constexpr (std::is_same_v<Kind, kinds::log_sum_exp>) return stream_kind::log_sum_exp;
+    return stream_kind::sum;
+  }
+  template <class Kind>
+  static std::string_view stream_name() {
+    if constexpr (requires { Kind::name; })
+      return Kind::name;
+    else
+      return "dot";
+  }
+  template <class N>
+  static auto const& values_of(N const& n) {
+    if constexpr (plan::is_zeroed_leaf<N>)
+      return n.operand;
+    else
+      return n;
+  }
+  template <class T, class... A>
+  static bool all_finite(leaf<T, axes<A...>> const& l) {
+    loops::group g;
+    for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
+    if (g.size == 0) return true;
+    extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
+    for (extent_t i = 0; i < g.size; i += run) {
+      T const* p = l.data + g.offset(i, l.strides);
+      value_of_t<T> sum = 0;
+      for (extent_t j = 0; j < run; ++j) sum += static_cast<value_of_t<T>>(p[j * step]) * value_of_t<T>(0);
+      if (!(sum == 0)) return false;
+    }
+    return true;
+  }
+  /// A contraction in which an excluded product meets something that is not finite: element by element, skipping it.
+  template <class K, class L, class R, class Epilogue, class T, class A>
+  void contract_kept(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
+    auto const& l = values_of(left);
+    auto const& r = values_of(right);
+    using LA = typename std::remove_cvref_t<decltype(l)>::axes_type;
+    using RA = typename std::remove_cvref_t<decltype(r)>::axes_type;
+    using Result = difference<unite<LA, RA>, K>;
+    using SA = unite<Result, K>;
+    using V = typename L::value_type;
+    stage_axes<SA> sa;
+    sa.learn(l), sa.learn(r);
+    leaf<V, Result> raw;
+    for_each_axis(Result{}, [&]<class X>(type_tag<X>) { raw.extents[index_of<X, Result>] = sa.extents[index_of<X, SA>]; });
+    raw.make_dense();
+    auto const mark = memory_.here();
+    raw.data = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(raw.size()) * sizeof(V)));
+    loops::group const results = sa.template group<Result>(), over = sa.template group<K>();
+    auto keeps = [](auto const& n, extent_t const* c) {
+      if constexpr (plan::is_zeroed_leaf<std::remove_cvref_t<decltype(n)>>)
+        return static_cast<bool>(plan::value_here<SA>(n.keep, c));
+      else
+        return true;
+    };
+    kernel::run_team(kernel::team_size(threads_), [&](kernel::team& t) {
+      t.share(results.size, [&](extent_t i) {
+        extent_t c[loops::max_rank] = {};
+        results.locate(i, c);
+        V sum = 0;
+        for (extent_t j = 0; j < over.size; ++j) {
+          over.locate(j, c);
+          if (keeps(left, c) && keeps(right, c)) sum += plan::value_here<SA>(l, c) * plan::value_here<SA>(r, c);
+        }
+        raw.data[results.offset(i, target_strides<SA>(raw).data())] = sum;
+      });
+    });
+    map(plan::replace_slot(epilogue, detail::with_type<V const>(raw)), out, fill);
+    memory_.back_to(mark);
+  }
+  template <class SA, class T, class A>
+  static std::array<extent_t, loops::max_rank> target_strides(leaf<T, A> const& l) {
+    std::array<extent_t, loops::max_rank> s{};
+    for_each_axis(A{}, [&]<class X>(type_tag<X>) { s[static_cast<std::size_t>(index_of<X, SA>)] = l.template stride<X>(); });
+    return s;
+  }
+
+  // ---------------------------------------------------------------- the report
+  template <class Tree>
+  static std::string with_slots(Tree const& tree, std::string const& anchor, int slot = 0) {
+    return replaced(plan::print(tree), slot, anchor);
+  }
+  static std::string replaced(std::string s, int slot, std::string const& by) {
+    std::string const mark = "#" + std::to_string(slot);
+    for (std::size_t at = 0; (at = s.find(mark, at)) != s.npos; at += by.size()) s.replace(at, mark.size(), by);
+    return s;
+  }
+  template <class T, class... A>
+  static std::string last_axis(leaf<T, axes<A...>> const&) {
+    std::string s = "one element";
+    ((s = detail::axis_name<A>()), ...);
+    return s;
+  }
+  template <class Text, class SA, class T, class A, class More>
+  void describe(char const* kernel, Text&& text, stage_axes<SA> const& sa, loops::program const& program, leaf<T, A> const&,
+                double operations, More&& more) {
+    // results are allocated before the stages that they need and written by the last of these
+    waiting_result const stored = pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{};
+    if (pending_ > 0) --pending_;
+    if (!report_) return;
+    plan::report::stage s;
+    s.kernel = kernel;
+    s.computes = text();
+    s.stores = "[" + sa.template text<A>() + "]";
+    s.bytes_stored = stored.bytes;
+    s.why_stored = std::string(stored.why);
+    double elements = 1;
+    for_each_axis(A{}, [&]<class X>(type_tag<X>) { elements *= static_cast<double>(sa.extents[index_of<X, SA>]); });
+    s.floating_point_operations = operations;
+    s.bytes_moved = elements * static_cast<double>(sizeof(T)) + detail::operand_bytes(program, sa.extents);
+    more(s);
+    report_->floating_point_operations += s.floating_point_operations;
+    report_->bytes_moved += s.bytes_moved;
+    report_->bytes_stored += s.bytes_stored;
+    report_->stages.push_back(std::move(s));
+  }
+
+  static constexpr int inline_results = 48;
+  bool unfused_;
+  int threads_;
+  std::size_t limit_;
+  arena& memory_;
+  plan::report* report_;
+  bool dry_;
+  std::size_t stored_bytes_ = 0;
+  struct waiting_result {
+    std::size_t bytes = 0;
+    std::string_view why;
+  };
+  static constexpr int most_pending = 64;
+  waiting_result waiting_[most_pending];
+  int pending_ = 0;
+  stored_result results_[inline_results];
+  int count_ = 0;
+  std::vector<stored_result> more_results_;
+  wanted_result* wanted_ = nullptr;
+  int wanted_count_ = 0;
+};
+
+}  // namespace HEED_ARCH
+}  // namespace heed::detail

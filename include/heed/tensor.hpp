@@ -1,0 +1,387 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: extents by name, or foreign memory. Out: tensor (owns), view (does not), and leaf, the form in which both enter an
+// expression: pointer, extents, strides and a counted handle that keeps the buffer alive as long as an expression needs it.
+// Next to read: expression.hpp, the tree that is built over leaves.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <new>
+#if __has_include(<mdspan>) && __cplusplus >= 202302L
+#include <mdspan>
+#endif
+
+#include "check.hpp"
+#include "storage.hpp"
+
+namespace heed {
+namespace detail {
+
+/// Base of everything that can stand in an expression; its namespace is where the operators are found.
+struct expression_base {};
+
+/// What an operation returns after it has refused: later operations swallow it, so that one mistake gives one error.
+struct poison : expression_base {
+  using axes_type = axes<>;
+  using value_type = float;
+  static constexpr bool heavy = false;
+  template <class A>
+  extent_t extent() const {
+    return dynamic;
+  }
+};
+
+/// A 64-byte aligned block with a reference count in front.
+class buffer {
+  struct header {
+    std::atomic<long> count;
+  };
+  header* block_ = nullptr;
+  void release() {
+    if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
+      ::operator delete(static_cast<void*>(block_), std::align_val_t{64});
+  }
+
+ public:
+  buffer() = default;
+  explicit buffer(std::size_t bytes)
+      : block_(::new(::operator new(bytes + 64 + 64, std::align_val_t{64})) header{1}) {}  // 64 spare: whole vectors may be written
+  buffer(buffer const& other) : block_(other.block_) {
+    if (block_) block_->count.fetch_add(1, std::memory_order_relaxed);
+  }
+  buffer(buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  buffer& operator=(buffer other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~buffer() { release(); }
+  void* data() const { return block_ ? reinterpret_cast<char*>(block_) + 64 : nullptr; }
+};
+
+/// The product of extents; refused where it (or its bytes) does not fit into 64 bits.
+inline extent_t checked_size(extent_t const* extents, std::size_t rank, std::size_t element) {
+  extent_t n = 1;
+  bool empty = false, overflow = false;
+  for (std::size_t i = 0; i < rank; ++i) {
+    if (extents[i] == 0) empty = true;
+    overflow |= __builtin_mul_overflow(n, extents[i] == 0 ? 1 : extents[i], &n);
+  }
+  extent_t bytes = 0;
+  overflow |= __builtin_mul_overflow(n, static_cast<extent_t>(element), &bytes);
+  if (overflow) throw shape_error("tensor: the product of the extents does not fit into 64 bits");
+  return empty ? 0 : n;
+}
+
+template <class T>
+struct value_of {
+  using type = T;
+};
+template <>
+struct value_of<bf16> {
+  using type = float;
+};
+template <>
+struct value_of<f16> {
+  using type = float;
+};
+template <class T>
+using value_of_t = typename value_of<std::remove_cv_t<T>>::type;
+
+template <class T, class Axes>
+struct leaf;
+/// Strided memory under named axes: the terminal of every expression.
+template <class T, class... A>
+struct leaf<T, axes<A...>> : expression_base {
+  using axes_type = axes<A...>;
+  using storage_type = std::remove_const_t<T>;
+  using value_type = value_of_t<T>;
+  static constexpr bool heavy = false;
+  static constexpr std::size_t rank = sizeof...(A);
+  T* data = nullptr;
+  extent_t extents[rank + 1] = {};
+  extent_t strides[rank + 1] = {};
+  buffer owner;
+
+  template <class X>
+  extent_t extent() const {
+    if constexpr (!contains<X, axes_type>)
+      return dynamic;
+    else if constexpr (!is_dynamic<X>)
+      return X::static_extent;
+    else
+      return extents[index_of<X, axes_type>];
+  }
+  template <class X>
+  extent_t stride() const {
+    if constexpr (contains<X, axes_type>)
+      return strides[index_of<X, axes_type>];
+    else
+      return 0;
+  }
+  extent_t size() const {
+    extent_t n = 1;
+    for (std::size_t i = 0; i < rank; ++i) n *= extents[i];
+    return n;
+  }
+  void make_dense() {
+    extent_t s = 1;
+    for (std::size_t i = rank; i-- > 0;) {
+      strides[i] = s;
+      s *= extents[i] > 0 ? extents[i] : 1;
+    }
+  }
+  template <class... I>
+  extent_t offset(I... i) const {
+    static_assert(sizeof...(I) == rank, "one coordinate for each axis");
+    extent_t o = 0;
+    [[maybe_unused]] std::size_t k = 0;
+    ((o += static_cast<extent_t>(i) * strides[k++]), ...);
+    return o;
+  }
+};
+
+template <class T, class U, class... A>
+leaf<T, axes<A...>> with_type(leaf<U, axes<A...>> const& from) {
+  leaf<T, axes<A...>> to;
+  to.data = from.data;
+  std::copy(from.extents, from.extents + sizeof...(A) + 1, to.extents);
+  std::copy(from.strides, from.strides + sizeof...(A) + 1, to.strides);
+  to.owner = from.owner;
+  return to;
+}
+
+template <class List>
+struct dynamic_axes;
+template <class... A>
+struct dynamic_axes<axes<A...>> {
+  using type = typename united_all<std::conditional_t<is_dynamic<A>, axes<A>, axes<>>...>::type;
+};
+
+/// Extents by name, in any order, into the order of the type.
+template <class... A, class... X>
+void name_extents(axes<A...>, extent_t* out, [[maybe_unused]] X const&... given) {
+  using all = axes<A...>;
+  [[maybe_unused]] int i = 0;
+  ((out[i++] = A::static_extent), ...);
+  ((out[index_of<X, all>] = given.size.value), ...);
+}
+template <class All, class... X>
+constexpr bool extents_fit() {
+  using wanted = typename dynamic_axes<All>::type;
+  if constexpr (!distinct<All>) {
+    HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<All>);
+    return false;
+  } else if constexpr (!same_set<axes<X...>, wanted> || !distinct<axes<X...>>) {
+    HEED_REFUSE("tensor: each axis whose extent is known at run time needs it by name, once",
+                mistakes::extents_are_not_those_of_the_tensor<axes<X...>, wanted>);
+    return false;
+  }
+  return true;
+}
+
+struct uninitialised {};
+
+}  // namespace detail
+
+/// Strides in elements, one for each axis in the order of the view's type: `strides{1, 512}`.
+template <std::size_t N>
+struct strides {
+  std::array<extent_t, N> values;
+  template <std::integral... I>
+  constexpr strides(I... s) : values{static_cast<extent_t>(s)...} {}  // NOLINT: strides{1, 512} is the wanted spelling
+};
+template <std::integral... I>
+strides(I...) -> strides<sizeof...(I)>;
+
+/// Foreign memory under named axes: `view<const float, batch, query, model> v(pointer, batch{8}, query{128});`
+/// Does not own; row-major in the order written unless strides are given. The only thing here that can dangle.
+template <class T, class... A>
+class view : public detail::expression_base {
+  static_assert((detail::axis_tag<A> && ...), "view<T, axes...>: every axis derives from heed::axis");
+  detail::leaf<T, axes<A...>> leaf_;
+
+ public:
+  using axes_type = axes<A...>;
+  using value_type = std::remove_const_t<T>;
+
+  template <class... X>
+    requires(detail::axis_tag<X> && ...)
+  explicit view(T* data, X const&... extents) {
+    if constexpr (detail::extents_fit<axes_type, X...>()) {
+      detail::name_extents(axes_type{}, leaf_.extents, extents...);
+      detail::checked_size(leaf_.extents, sizeof...(A), sizeof(T));
+      leaf_.data = data;
+      leaf_.make_dense();
+    }
+  }
+  template <class... X, std::size_t N>
+    requires(detail::axis_tag<X> && ...)
+  explicit view(detail::type_tag<void>, T* data, strides<N> const& s, X const&... extents) : view(data, extents...) {
+    static_assert(N == sizeof...(A), "view: one stride for each axis");
+    std::copy(s.values.begin(), s.values.end(), leaf_.strides);
+  }
+  template <class X, std::size_t N>
+  view(T* data, X const& x, strides<N> const& s) : view(detail::type_tag<void>{}, data, s, x) {}
+  template <std::size_t N>
+  view(T* data, strides<N> const& s) : view(detail::type_tag<void>{}, data, s) {}
+  template <class X, class Y, std::size_t N>
+  view(T* data, X const& x, Y const& y, strides<N> const& s) : view(detail::type_tag<void>{}, data, s, x, y) {}
+  template <class X, class Y, class Z, std::size_t N>
+  view(T* data, X const& x, Y const& y, Z const& z, strides<N> const& s)
+      : view(detail::type_tag<void>{}, data, s, x, y, z) {}
+  template <class X, class Y, class Z, class W, std::size_t N>
+  view(T* data, X const& x, Y const& y, Z const& z, W const& w, strides<N> const& s)
+      : view(detail::type_tag<void>{}, data, s, x, y, z, w) {}
+  template <class X, class Y, class Z, class W, class V, std::size_t N>
+  view(T* data, X const& x, Y const& y, Z const& z, W const& w, V const& v, strides<N> const& s)
+      : view(detail::type_tag<void>{}, data, s, x, y, z, w, v) {}
+  explicit view(detail::leaf<T, axes<A...>> const& from) : leaf_(from) {}
+#if defined(__cpp_lib_mdspan)
+  template <class E, class L, class Access>
+    requires(E::rank() == sizeof...(A))
+  explicit view(std::mdspan<T, E, L, Access> const& m) {
+    leaf_.data = m.data_handle();
+    extent_t const fixed[] = {A::static_extent..., 0};
+    for (std::size_t i = 0; i < sizeof...(A); ++i) {
+      leaf_.extents[i] = static_cast<extent_t>(m.extent(i));
+      leaf_.strides[i] = static_cast<extent_t>(m.stride(i));
+      if (fixed[i] != detail::dynamic && fixed[i] != leaf_.extents[i])
+        throw shape_error("view: the extents of the mdspan are not those of the axes " + detail::axis_names(axes_type{}));
+    }
+  }
+#endif
+
+  T* data() const { return leaf_.data; }
+  extent_t size() const { return leaf_.size(); }
+  template <class X>
+  extent_t extent() const {
+    static_assert(detail::contains<X, axes_type>, "extent<A>(): the view has no such axis");
+    return leaf_.template extent<X>();
+  }
+  template <class X>
+  extent_t stride() const {
+    static_assert(detail::contains<X, axes_type>, "stride<A>(): the view has no such axis");
+    return leaf_.template stride<X>();
+  }
+  template <std::integral... I>
+  T& operator()(I... i) const {
+    return leaf_.data[leaf_.offset(i...)];
+  }
+  detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
+};
+
+/// Owns its elements: 64-byte aligned, row-major in the order written, zero-initialised. Copies are deep.
+/// `tensor<float, batch, query, model> x{batch{2}, query{12}};` names the extents that the type leaves open, once each.
+template <class T, class... A>
+class tensor : public detail::expression_base {
+  static_assert((detail::axis_tag<A> && ...), "tensor<T, axes...>: every axis derives from heed::axis");
+  detail::leaf<T, axes<A...>> leaf_;
+
+  void allocate(bool zero) {
+    extent_t const n = detail::checked_size(leaf_.extents, sizeof...(A), sizeof(T));
+    leaf_.owner = detail::buffer(static_cast<std::size_t>(n) * sizeof(T));
+    leaf_.data = static_cast<T*>(leaf_.owner.data());
+    leaf_.make_dense();
+    if (zero && n > 0) std::memset(static_cast<void*>(leaf_.data), 0, static_cast<std::size_t>(n) * sizeof(T));
+  }
+
+ public:
+  using axes_type = axes<A...>;
+  using value_type = T;
+
+  tensor() {
+    if constexpr (!detail::distinct<axes_type>)
+      HEED_REFUSE("tensor: an axis occurs twice", detail::mistakes::axis_occurs_twice<axes_type>);
+    extent_t const fixed[] = {A::static_extent..., 0};
+    for (std::size_t i = 0; i < sizeof...(A); ++i) leaf_.extents[i] = fixed[i] == detail::dynamic ? 0 : fixed[i];
+    allocate(true);
+  }
+  template <class... X>
+    requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
+  explicit tensor(X const&... extents) {
+    if constexpr (detail::extents_fit<axes_type, X...>()) {
+      detail::name_extents(axes_type{}, leaf_.extents, extents...);
+      allocate(true);
+    }
+  }
+  tensor(tensor const& other) {
+    std::copy(other.leaf_.extents, other.leaf_.extents + sizeof...(A) + 1, leaf_.extents);
+    allocate(false);
+    if (other.leaf_.data && size() > 0)
+      std::memcpy(static_cast<void*>(leaf_.data), other.leaf_.data, static_cast<std::size_t>(size()) * sizeof(T));
+  }
+  tensor(tensor&& other) noexcept : leaf_(std::exchange(other.leaf_, {})) {
+    extent_t const fixed[] = {A::static_extent..., 0};
+    for (std::size_t i = 0; i < sizeof...(A); ++i) other.leaf_.extents[i] = fixed[i] == detail::dynamic ? 0 : fixed[i];
+  }
+  tensor& operator=(tensor const& other) {
+    if (this != &other) *this = tensor(other);
+    return *this;
+  }
+  tensor& operator=(tensor&& other) noexcept {
+    std::swap(leaf_, other.leaf_);
+    return *this;
+  }
+  ~tensor() = default;
+  tensor(detail::poison const&) {}  // NOLINT: the line under a refused one still compiles
+  /// For evaluate: extents in the order of the type, elements not yet written.
+  tensor(detail::uninitialised, extent_t const* extents) {
+    std::copy(extents, extents + sizeof...(A), leaf_.extents);
+    allocate(false);
+  }
+
+  T* data() { return leaf_.data; }
+  T const* data() const { return leaf_.data; }
+  extent_t size() const { return leaf_.size(); }
+  T* begin() { return data(); }
+  T* end() { return data() + size(); }
+  T const* begin() const { return data(); }
+  T const* end() const { return data() + size(); }
+  template <class X>
+  extent_t extent() const {
+    static_assert(detail::contains<X, axes_type>, "extent<A>(): the tensor has no such axis");
+    return leaf_.template extent<X>();
+  }
+  template <class X>
+  extent_t stride() const {
+    static_assert(detail::contains<X, axes_type>, "stride<A>(): the tensor has no such axis");
+    return leaf_.template stride<X>();
+  }
+  template <std::integral... I>
+  T& operator()(I... i) {
+    return leaf_.data[leaf_.offset(i...)];
+  }
+  template <std::integral... I>
+  T const& operator()(I... i) const {
+    return leaf_.data[leaf_.offset(i...)];
+  }
+  operator view<T, A...>() { return view<T, A...>(leaf_without_owner<T>()); }               // NOLINT
+  operator view<T const, A...>() const { return view<T const, A...>(leaf_without_owner<T const>()); }  // NOLINT
+#if defined(__cpp_lib_mdspan)
+  auto to_mdspan() { return std::mdspan<T, std::dextents<extent_t, sizeof...(A)>>(data(), extent<A>()...); }
+  auto to_mdspan() const { return std::mdspan<T const, std::dextents<extent_t, sizeof...(A)>>(data(), extent<A>()...); }
+#endif
+  detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
+
+ private:
+  template <class U>
+  detail::leaf<U, axes<A...>> leaf_without_owner() const {
+    auto l = detail::with_type<U>(leaf_);
+    l.owner = {};
+    return l;
+  }
+};
+tensor(detail::poison) -> tensor<float>;
+
+/// True where both have the same extents and the same bits in every element (so a NaN equals itself, and -0 is not 0).
+/// `==` compares element by element and is an expression.
+template <class T, class... A>
+bool identical(tensor<T, A...> const& a, tensor<T, A...> const& b) {
+  for (std::size_t i = 0; i < sizeof...(A); ++i)
+    if (a.heed_leaf().extents[i] != b.heed_leaf().extents[i]) return false;
+  return a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;
+}
+
+}  // namespace heed
