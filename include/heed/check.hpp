@@ -110,7 +110,7 @@ constexpr std::string_view family() {
 /// "; model is 768 in the left operand and 512 in the right operand" for model<768> against model<512>.
 template <class A, class... B>
 constexpr void hint_relative(writer& w, std::string_view has_a, std::string_view has_b, axes<B...>) {
-  auto one = [&]<class X>(type_tag<X>) {
+  [[maybe_unused]] auto one = [&]<class X>(type_tag<X>) {
     if constexpr (!std::is_same_v<A, X>)
       if (detail::family<A>() == detail::family<X>()) {
         w("; ");
@@ -176,6 +176,13 @@ struct condition_is_wider_than_the_values {
   static constexpr void write(writer& w) {
     w("where: the condition has axes "), w.list(difference<Condition, Values>{}), w(" that the values lack: condition ");
     w.list(Condition{}), w(", values "), w.list(Values{}), w(" (a forgotten rename?)");
+  }
+};
+template <class Condition>
+struct condition_is_no_truth_value {
+  static constexpr void write(writer& w) {
+    w("where: the condition is "), w(detail::type_name<Condition>());
+    w(", not bool: compare it, or add it to the scores if it is a bias");
   }
 };
 template <class Op, class A, class Values>

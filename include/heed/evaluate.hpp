@@ -132,13 +132,10 @@ template <class D>
 concept destination_like = requires(std::remove_reference_t<D>& d) { detail::destination_leaf(d); };
 
 template <class Axes, class D>
-constexpr bool destination_fits() {
-  using Target = typename D::axes_type;
-  if constexpr (!same_set<Axes, Target>) {
-    HEED_REFUSE("evaluate: the expression does not fit the tensor", mistakes::destination_has_other_axes<Axes, Target>);
-    return false;
-  } else
-    return true;
+inline constexpr bool destination_fits = same_set<Axes, typename D::axes_type>;
+template <class Axes, class D>
+void refuse_destination() {
+  HEED_REFUSE("evaluate: the expression does not fit the tensor", mistakes::destination_has_other_axes<Axes, typename D::axes_type>);
 }
 template <class N, class T, class A>
 void check_destination(N const& n, leaf<T, A> const& out) {
@@ -149,12 +146,6 @@ void check_destination(N const& n, leaf<T, A> const& out) {
                         std::to_string(d) + " in the destination");
   });
 }
-
-/// Every `causal` without a past, wherever it stands: both extents are known at last.
-template <class N>
-struct diagonal_walk {
-  static void go(N const&) {}
-};
 
 // ---------------------------------------------------------------- one run: nodes and their destinations
 template <class N, class Leaf>
@@ -184,11 +175,11 @@ constexpr int priority_of() {
   return 1;
 }
 
-template <bool MayUnfuse, class... R>
-void run_results(policy const& p, arena& memory, plan::report* report, bool dry, R&... r) {
+template <bool MayUnfuse, bool Explains, class... R>
+[[gnu::cold]] void run_results(policy const& p, arena& memory, plan::report* report, bool dry, R&... r) {
   using Repeated = plan::repeated<std::remove_cvref_t<decltype(r.node)>...>;
   using Wanted = std::conditional_t<(sizeof...(R) > 1), plan::types<std::remove_cvref_t<decltype(r.node)>...>, plan::types<>>;
-  using Run = runner<Repeated, Wanted, MayUnfuse>;
+  using Run = runner<Repeated, Wanted, MayUnfuse, Explains>;
   Run run(p, memory, report, dry);
   plan::lowering<Run> lower(run);
   wanted_result wanted[sizeof...(R)];
@@ -219,11 +210,11 @@ void run_results(policy const& p, arena& memory, plan::report* report, bool dry,
   }
 }
 template <bool MayUnfuse, class... R>
-void run_checked(policy const& p, R... r) {
+[[gnu::cold]] void run_checked(policy const& p, R... r) {
   workspace::lease lease(p.memory);
   arena local;
   arena& memory = lease.memory() ? *lease.memory() : local;
-  if (p.store_limit != std::numeric_limits<std::size_t>::max()) detail::run_results<MayUnfuse>(p, memory, nullptr, true, r...);
+  if (p.store_limit != std::numeric_limits<std::size_t>::max()) detail::run_results<MayUnfuse, false>(p, memory, nullptr, true, r...);
   // a destination that is also read, or that another destination touches: through a buffer of its own
   memory_range const ranges[] = {detail::range_of(r.out)...};
   std::size_t k = 0;
@@ -241,12 +232,12 @@ void run_checked(policy const& p, R... r) {
   };
   auto const before = std::make_tuple(r.out...);
   ((through_buffer(r, ranges[k], k), ++k), ...);
-  detail::run_results<MayUnfuse>(p, memory, nullptr, false, r...);
+  detail::run_results<MayUnfuse, false>(p, memory, nullptr, false, r...);
   auto copy_back = [&](auto const& from, auto const& to) {
     if (from.data == to.data) return;
     using T = std::remove_cvref_t<decltype(*from.data)>;
     using A = typename std::remove_cvref_t<decltype(from)>::axes_type;
-    runner<plan::types<>, plan::types<>, false> copier(p, memory, nullptr, false);
+    runner<plan::types<>, plan::types<>, false, false> copier(p, memory, nullptr, false);
     copier.map(leaf<T const, A>(detail::with_type<T const>(from)), to, 0.0);
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_back(r.out, std::get<I>(before)), ...); }(std::index_sequence_for<R...>{});
@@ -257,7 +248,7 @@ auto make_tensor(N const& n) {
   using T = typename tensor_over<typename N::value_type, Order>::type;
   extent_t extents[Order::rank + 1] = {};
   int i = 0;
-  for_each_axis(Order{}, [&]<class A>(type_tag<A>) { extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false>>::template extent_of<A>(n, plan::no_shape{}); });
+  for_each_axis(Order{}, [&]<class A>(type_tag<A>) { extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(n, plan::no_shape{}); });
   return T(uninitialised{}, extents);
 }
 inline policy as_policy(policy const& p) { return p; }
@@ -304,10 +295,11 @@ void evaluate_to(policy const& p, D&& d, E const& e) {
   if constexpr (!is_poison<E> && !is_poison<D>) {
     auto n = detail::as_node(e);
     auto out = detail::destination_leaf(d);
-    if constexpr (detail::destination_fits<typename decltype(n)::axes_type, decltype(out)>()) {
+    if constexpr (detail::destination_fits<typename decltype(n)::axes_type, decltype(out)>) {
       detail::check_destination(n, out);
       detail::run_checked<MayUnfuse>(p, detail::make_result(n, out));
-    }
+    } else
+      detail::refuse_destination<typename decltype(n)::axes_type, decltype(out)>();
   }
 }
 template <bool MayUnfuse, class... D, class... E>
@@ -315,9 +307,14 @@ void evaluate_to_several(policy const& p, std::tuple<D&...> const& d, E const&..
   static_assert(sizeof...(D) == sizeof...(E), "evaluate_into: one expression for each destination");
   if constexpr (!(is_poison<E> || ...)) {
     auto go = [&]<std::size_t... I>(std::index_sequence<I...>, auto const&... n) {
-      if constexpr ((detail::destination_fits<typename std::remove_cvref_t<decltype(n)>::axes_type, std::remove_cvref_t<D>>() && ...)) {
+      if constexpr ((detail::destination_fits<typename std::remove_cvref_t<decltype(n)>::axes_type, std::remove_cvref_t<D>> && ...)) {
         (detail::check_destination(n, detail::destination_leaf(std::get<I>(d))), ...);
         detail::run_checked<MayUnfuse>(p, detail::make_result(n, detail::destination_leaf(std::get<I>(d)))...);
+      } else {
+        auto refuse = []<class X, class Y>(type_tag<X>, type_tag<Y>) {
+          if constexpr (!detail::destination_fits<X, Y>) detail::refuse_destination<X, Y>();
+        };
+        (refuse(type_tag<typename std::remove_cvref_t<decltype(n)>::axes_type>{}, type_tag<std::remove_cvref_t<D>>{}), ...);
       }
     };
     go(std::index_sequence_for<D...>{}, detail::as_node(e)...);
@@ -333,12 +330,12 @@ plan::report explain_all(policy const& p, E const&... e) {
       leaf<typename N::value_type, typename N::axes_type> out;
       int i = 0;
       for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
-        out.extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false>>::template extent_of<A>(x, plan::no_shape{});
+        out.extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(x, plan::no_shape{});
       });
       out.make_dense();
       return detail::make_result(x, out);
     };
-    auto run = [&](auto... r) { detail::run_results<MayUnfuse>(p, memory, &report, true, r...); };
+    auto run = [&](auto... r) { detail::run_results<MayUnfuse, true>(p, memory, &report, true, r...); };
     run(one(n)...);
   };
   go(detail::as_node(e)...);

@@ -22,3 +22,4 @@
 #include "kernel/stream.hpp"    // the loops: xsimd in kernel/simd.hpp, OpenMP in kernel/parallel.hpp
 #include "runner.hpp"           // stages to kernels
 #include "evaluate.hpp"         // evaluate, evaluate_into, explain
+#include "cache.hpp"            // kv_cache, packed

@@ -55,13 +55,13 @@ struct group {
     return b;
   }
   /// Sets the coordinates of element i.
-  void locate(extent_t i, extent_t* coordinates) const {
+  [[gnu::noinline]] void locate(extent_t i, extent_t* coordinates) const {
     for (int a = count; a-- > 0;) {
       coordinates[axis[a]] = extent[a] ? i % extent[a] : 0;
       i = extent[a] ? i / extent[a] : 0;
     }
   }
-  extent_t offset(extent_t i, extent_t const* stride) const {
+  [[gnu::noinline]] extent_t offset(extent_t i, extent_t const* stride) const {
     extent_t o = 0;
     for (int a = count; a-- > 0;) {
       o += (extent[a] ? i % extent[a] : 0) * stride[axis[a]];
@@ -70,7 +70,7 @@ struct group {
     return o;
   }
   /// The one stride that serves all elements, or nothing.
-  bool affine(extent_t const* stride, extent_t& step) const {
+  [[gnu::noinline]] bool affine(extent_t const* stride, extent_t& step) const {
     extent_t expected = 0;
     bool first = true;
     step = 0;

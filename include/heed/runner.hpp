@@ -35,7 +35,7 @@ struct stored_result {
 
 /// What a flat tree needs to become a kernel's program.
 template <class SA, class Storage, class Tree>
-loops::program make_program(Tree const& tree) {
+[[gnu::cold]] loops::program make_program(Tree const& tree) {
   constexpr int count = kernel::terminals<Tree>::count;
   static_assert(count <= loops::max_operands, "heed: an elementwise tree with more than 32 operands in one stage: put a let around a part of it");
   static_assert(SA::rank <= loops::max_rank, "heed: more than 20 axes in one stage: put a let around a part of the expression");
@@ -113,7 +113,8 @@ inline double operand_bytes(loops::program const& p, extent_t const* extents) {
   return total;
 }
 
-template <class Repeated, class Wanted, bool MayUnfuse>
+/// Explains: describes stages; a run that only runs does not compile the words for it.
+template <class Repeated, class Wanted, bool MayUnfuse, bool Explains>
 class runner {
  public:
   using repeated_types = Repeated;
@@ -260,7 +261,7 @@ class runner {
 
   // ---------------------------------------------------------------- stages
   template <class Tree, class T, class A>
-  void map(Tree const& tree, leaf<T, A> const& out, double fill) {
+  [[gnu::cold]] void map(Tree const& tree, leaf<T, A> const& out, double fill) {
     using SA = unite<A, typename Tree::axes_type>;
     stage_axes<SA> sa;
     sa.learn(out);
@@ -287,7 +288,7 @@ class runner {
   }
 
   template <class K, class L, class R, class Epilogue, class T, class A>
-  void contract(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
+  [[gnu::cold]] void contract(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
     if constexpr (plan::is_zeroed_leaf<L> || plan::is_zeroed_leaf<R>) {
       auto const& l = values_of(left);
       auto const& r = values_of(right);
@@ -340,7 +341,7 @@ class runner {
   }
 
   template <class K, class Kind, class Tree, class Sink, class Epilogue, class T, class A, class Shape>
-  void rows(Kind const& kind, Tree const& tree, Sink const& sink, Epilogue const& epilogue, leaf<T, A> const& out, double fill,
+  [[gnu::cold]] void rows(Kind const& kind, Tree const& tree, Sink const& sink, Epilogue const& epilogue, leaf<T, A> const& out, double fill,
             Shape const& shape) {
     using TA = typename Tree::axes_type;
     using SA = unite_all<A, TA, K>;
@@ -385,7 +386,7 @@ class runner {
   }
 
   template <class K, class PA, class Kind, class Scores, class Weights, class Sink, class Values, class Epilogue, class T, class A, class Lse>
-  void stream(Kind const&, Scores const& scores, Weights const& weights, Sink const& sink, Values const& values, Epilogue const& epilogue,
+  [[gnu::cold]] void stream(Kind const&, Scores const& scores, Weights const& weights, Sink const& sink, Values const& values, Epilogue const& epilogue,
               leaf<T, A> const& out, double fill, Lse const& lse) {
     constexpr bool has_values = !std::is_same_v<Values, no_axis>;
     constexpr bool has_weights = !std::is_same_v<Weights, no_axis>;
@@ -519,7 +520,7 @@ class runner {
     return m;
   }
   template <class Stage>
-  void launch(Stage const& k, std::size_t scratch) {
+  [[gnu::cold]] void launch(Stage const& k, std::size_t scratch) {
     int const team = kernel::team_size(threads_);
     auto const mark = memory_.here();
     std::size_t const per_thread = (scratch + 127) / 64 * 64;
@@ -671,12 +672,13 @@ class runner {
     return s;
   }
   template <class Text, class SA, class T, class A, class More>
-  void describe(char const* kernel, Text&& text, stage_axes<SA> const& sa, loops::program const& program, leaf<T, A> const&,
-                double operations, More&& more) {
+  void describe([[maybe_unused]] char const* kernel, [[maybe_unused]] Text&& text, [[maybe_unused]] stage_axes<SA> const& sa, [[maybe_unused]] loops::program const& program, leaf<T, A> const&,
+                [[maybe_unused]] double operations, [[maybe_unused]] More&& more) {
     // results are allocated before the stages that they need and written by the last of these
     waiting_result const stored = pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{};
     if (pending_ > 0) --pending_;
-    if (!report_) return;
+    if constexpr (Explains) {
+      if (!report_) return;
     plan::report::stage s;
     s.kernel = kernel;
     s.computes = text();
@@ -692,6 +694,7 @@ class runner {
     report_->bytes_moved += s.bytes_moved;
     report_->bytes_stored += s.bytes_stored;
     report_->stages.push_back(std::move(s));
+    }
   }
 
   static constexpr int inline_results = 48;

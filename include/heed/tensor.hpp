@@ -39,7 +39,7 @@ class buffer {
     std::atomic<long> count;
   };
   header* block_ = nullptr;
-  void release() {
+  [[gnu::noinline]] void release() {
     if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
       ::operator delete(static_cast<void*>(block_), std::align_val_t{64});
   }
@@ -168,17 +168,16 @@ void name_extents(axes<A...>, extent_t* out, [[maybe_unused]] X const&... given)
   ((out[index_of<X, all>] = given.size.value), ...);
 }
 template <class All, class... X>
-constexpr bool extents_fit() {
-  using wanted = typename dynamic_axes<All>::type;
-  if constexpr (!distinct<All>) {
+inline constexpr bool extents_fit =
+    distinct<All> && distinct<axes<X...>> && same_set<axes<X...>, typename dynamic_axes<All>::type>;
+/// Says what is wrong with extents that do not fit.
+template <class All, class... X>
+void refuse_named_extents() {
+  if constexpr (!distinct<All>)
     HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<All>);
-    return false;
-  } else if constexpr (!same_set<axes<X...>, wanted> || !distinct<axes<X...>>) {
+  else
     HEED_REFUSE("tensor: each axis whose extent is known at run time needs it by name, once",
-                mistakes::extents_are_not_those_of_the_tensor<axes<X...>, wanted>);
-    return false;
-  }
-  return true;
+                mistakes::extents_are_not_those_of_the_tensor<axes<X...>, typename dynamic_axes<All>::type>);
 }
 
 struct uninitialised {};
@@ -209,12 +208,13 @@ class view : public detail::expression_base {
   template <class... X>
     requires(detail::axis_tag<X> && ...)
   explicit view(T* data, X const&... extents) {
-    if constexpr (detail::extents_fit<axes_type, X...>()) {
+    if constexpr (detail::extents_fit<axes_type, X...>) {
       detail::name_extents(axes_type{}, leaf_.extents, extents...);
       detail::checked_size(leaf_.extents, sizeof...(A), sizeof(T));
       leaf_.data = data;
       leaf_.make_dense();
-    }
+    } else
+      detail::refuse_named_extents<axes_type, X...>();
   }
   template <class... X, std::size_t N>
     requires(detail::axis_tag<X> && ...)
@@ -301,10 +301,11 @@ class tensor : public detail::expression_base {
   template <class... X>
     requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
   explicit tensor(X const&... extents) {
-    if constexpr (detail::extents_fit<axes_type, X...>()) {
+    if constexpr (detail::extents_fit<axes_type, X...>) {
       detail::name_extents(axes_type{}, leaf_.extents, extents...);
       allocate(true);
-    }
+    } else
+      detail::refuse_named_extents<axes_type, X...>();
   }
   tensor(tensor const& other) {
     std::copy(other.leaf_.extents, other.leaf_.extents + sizeof...(A) + 1, leaf_.extents);

@@ -60,7 +60,7 @@ void gather_run(char* out, char const* in, extent_t stride, extent_t count) {
   }
   for (extent_t i = 0; i < count; ++i) std::memcpy(out + i * Size, in + i * stride * Size, Size);
 }
-inline void gather_run(int size, char* out, char const* in, extent_t stride, extent_t count) {
+[[gnu::noinline]] inline void gather_run(int size, char* out, char const* in, extent_t stride, extent_t count) {
   switch (size) {
     case 1: return gather_run<1>(out, in, stride, count);
     case 2: return gather_run<2>(out, in, stride, count);
@@ -72,7 +72,7 @@ template <int Size>
 void scatter_run(char* out, char const* in, extent_t stride, extent_t count) {
   for (extent_t i = 0; i < count; ++i) std::memcpy(out + i * stride * Size, in + i * Size, Size);
 }
-inline void scatter_run(int size, char* out, char const* in, extent_t stride, extent_t count) {
+[[gnu::noinline]] inline void scatter_run(int size, char* out, char const* in, extent_t stride, extent_t count) {
   if (stride == 1) {
     std::memcpy(out, in, static_cast<std::size_t>(count) * static_cast<std::size_t>(size));
     return;
@@ -102,7 +102,7 @@ void for_runs(loops::group const& g, extent_t from, extent_t count, extent_t* co
 }
 
 /// Packs one row of lanes of an operand into `out`; lanes beyond count up to padded repeat nothing: they are zeroed.
-inline void pack_row(loops::operand const& o, block const& b, extent_t* coordinates, extent_t padded, char* out) {
+[[gnu::noinline]] inline void pack_row(loops::operand const& o, block const& b, extent_t* coordinates, extent_t padded, char* out) {
   int const size = o.size;
   loops::group const& g = *b.lanes;
   int const last = g.count > 0 ? g.axis[g.count - 1] : -1;
@@ -129,7 +129,7 @@ inline void pack_row(loops::operand const& o, block const& b, extent_t* coordina
 }
 
 /// Where the block finds the operand: in place if it can, in scratch if it must.
-inline loops::bound bind(loops::operand const& o, block const& b, extent_t padded, int lanes, loops::bound const* slots,
+[[gnu::noinline]] inline loops::bound bind(loops::operand const& o, block const& b, extent_t padded, int lanes, loops::bound const* slots,
                          scratch& memory) {
   if (o.slot >= 0) return slots[o.slot];
   int const size = o.size;
@@ -197,13 +197,13 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
 }
 
 /// Binds all operands of a program for a block of `padded` lanes.
-inline void bind_all(loops::program const& p, block const& b, extent_t padded, loops::bound const* slots, scratch& memory,
+[[gnu::noinline]] inline void bind_all(loops::program const& p, block const& b, extent_t padded, loops::bound const* slots, scratch& memory,
                      loops::bound* in) {
   for (int i = 0; i < p.count; ++i) in[i] = bind(p.operands[i], b, padded, p.lanes, slots, memory);
 }
 
 /// Evaluates a block into `out`, rows `out_row` bytes apart, padded to whole vectors. Excluded elements get `fill`.
-inline void run_padded(loops::program const& p, block const& b, extent_t padded, loops::bound const* slots, char* out,
+[[gnu::noinline]] inline void run_padded(loops::program const& p, block const& b, extent_t padded, loops::bound const* slots, char* out,
                        extent_t out_row, scratch& memory, bool masked, double fill, std::uint64_t* kept) {
   char* const mark = memory.next;
   loops::bound in[loops::max_operands];
@@ -213,7 +213,7 @@ inline void run_padded(loops::program const& p, block const& b, extent_t padded,
 }
 
 /// Evaluates a block and stores it in the target. Slots are tiles with the block's first row and lane in front.
-inline void run_block(loops::program const& p, block const& b, loops::bound const* slots, loops::target const& to,
+[[gnu::noinline]] inline void run_block(loops::program const& p, block const& b, loops::bound const* slots, loops::target const& to,
                       scratch& memory, bool masked, double fill) {
   if (b.row_count == 0 || b.lane_count == 0) return;
   extent_t const whole = b.lane_count / p.lanes * p.lanes;

@@ -8,6 +8,9 @@
 
 namespace heed {
 namespace detail {
+struct packed_word {
+  static constexpr std::string_view name = "packed";
+};
 struct dot_word {
   static constexpr std::string_view name = "dot";
 };

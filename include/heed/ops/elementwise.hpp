@@ -337,14 +337,16 @@ auto broadcast(expression auto const& x, X const&... extents) {
       HEED_REFUSE("broadcast: the operand already has the axis",
                   detail::mistakes::operands_do_not_broadcast<detail::ops::first_of, axes<A...>, Old>);
       return detail::poison{};
-    } else if constexpr (detail::extents_fit<axes<A...>, X...>()) {
+    } else if constexpr (detail::extents_fit<axes<A...>, X...>) {
       detail::extents_node<axes<A...>> n;
       detail::name_extents(axes<A...>{}, n.extents, extents...);
       auto v = detail::as_node(x);
       return detail::make_map<detail::ops::first_of, typename decltype(v)::value_type, detail::unite<axes<A...>, Old>>(
           detail::ops::first_of{}, std::move(v), std::move(n));
-    } else
+    } else {
+      detail::refuse_named_extents<axes<A...>, X...>();
       return detail::poison{};
+    }
   }
 }
 

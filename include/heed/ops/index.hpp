@@ -73,7 +73,11 @@ template <class M, class X>
 auto where(M const& keep, X const& x) {
   if constexpr (detail::is_poison<M> || detail::is_poison<X>)
     return detail::poison{};
-  else {
+  else if constexpr (detail::is_real<typename detail::node_of<M>::value_type>) {
+    HEED_REFUSE("where: the condition is no truth value: compare it, or add it to the scores if it is a bias",
+                detail::mistakes::condition_is_no_truth_value<typename detail::node_of<M>::value_type>);
+    return detail::poison{};
+  } else {
     auto m = detail::cast_node<bool>(detail::as_node(keep));
     auto v = detail::as_node(x);
     using MA = typename decltype(m)::axes_type;
@@ -99,7 +103,11 @@ template <class C, class A, class B>
 auto where(C const& c, A const& a, B const& b) {
   if constexpr (detail::is_poison<C> || detail::is_poison<A> || detail::is_poison<B>)
     return detail::poison{};
-  else {
+  else if constexpr (detail::is_real<typename detail::node_of<C>::value_type>) {
+    HEED_REFUSE("where: the condition is no truth value: compare it, or add it to the scores if it is a bias",
+                detail::mistakes::condition_is_no_truth_value<typename detail::node_of<C>::value_type>);
+    return detail::poison{};
+  } else {
     auto m = detail::cast_node<bool>(detail::as_node(c));
     auto node = [](auto const& x, [[maybe_unused]] auto const& other) {
       using X = std::remove_cvref_t<decltype(x)>;

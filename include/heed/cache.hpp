@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: keys and values as they come. Out: kv_cache, what is filled of it as an expression; packed, a weight laid out for the
+// kernels.
+// Next to read: nn/, layers that use both.
+#pragma once
+
+#include "evaluate.hpp"
+
+namespace heed {
+
+/// Keys or values of a sequence that grows: `kv_cache<float, key, batch, kv_head, d_head> k{key{2048}, batch{1}};`
+/// append(e) stores e behind what is there, view() is an expression over what is filled. Past the capacity append throws
+/// shape_error and changes nothing. Sequences of different length in one batch: lengths in an integer tensor, and a mask.
+template <class T, class Key, class... A>
+class kv_cache {
+  static_assert(detail::is_dynamic<Key>, "kv_cache: the axis of the keys has an extent known at run time");
+  static_assert(!detail::contains<Key, axes<A...>>, "kv_cache: list the axes without the one of the keys");
+
+  // key second to last: a head's keys lie one behind the other
+  template <class Before, class... R>
+  struct order;
+  template <class... B, class Last>
+  struct order<axes<B...>, Last> {
+    using type = axes<B..., Key, Last>;
+  };
+  template <class... B, class X, class Y, class... R>
+  struct order<axes<B...>, X, Y, R...> : order<axes<B..., X>, Y, R...> {};
+  template <class... B>
+  struct order<axes<B...>> {
+    using type = axes<Key>;
+  };
+  using storage_axes = typename order<axes<>, A...>::type;
+  using storage = typename detail::tensor_over<T, storage_axes>::type;
+
+  storage data_;
+  extent_t length_ = 0;
+
+  auto filled(extent_t from, extent_t to) { return slice<Key>(data_, from, to); }
+
+ public:
+  using axes_type = storage_axes;
+  using value_type = T;
+
+  template <class... X>
+    requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
+  explicit kv_cache(X const&... extents) : data_(extents...) {}
+
+  extent_t length() const { return length_; }
+  extent_t capacity() const { return data_.template extent<Key>(); }
+  /// An expression over the keys that are there now.
+  auto view() const { return slice<Key>(data_, 0, length_); }
+
+  void append(expression auto const& e) { append(policy{}, e); }
+  template <detail::policy_like P>
+  void append(P const& p, expression auto const& e) {
+    if constexpr (!detail::is_poison<decltype(e)>) {
+      auto n = detail::as_node(e);
+      if constexpr (detail::destination_fits<typename decltype(n)::axes_type, storage>) {
+        extent_t const more = detail::known_extent<Key>(n, "kv_cache");
+        if (more > capacity() - length_)
+          throw shape_error("kv_cache: " + std::to_string(length_) + " of " + std::to_string(capacity()) + " places of axis " +
+                            detail::axis_name<Key>() + " are filled, " + std::to_string(more) + " more do not fit");
+        evaluate_into(p, filled(length_, length_ + more), n);
+        length_ += more;
+      } else
+        detail::refuse_destination<typename decltype(n)::axes_type, storage>();
+    }
+  }
+  /// Keeps the first n keys.
+  void truncate(extent_t n) {
+    if (n < 0 || n > length_) throw shape_error("kv_cache: cannot keep " + std::to_string(n) + " of " + std::to_string(length_) + " keys");
+    length_ = n;
+  }
+  /// Takes the keys from .. to out; later ones move up.
+  void drop(extent_t from, extent_t to) {
+    if (from < 0 || to < from || to > length_)
+      throw shape_error("kv_cache: cannot drop " + std::to_string(from) + " to " + std::to_string(to) + " of " + std::to_string(length_) + " keys");
+    if (to < length_ && from < to) evaluate_into(filled(from, from + length_ - to), slice<Key>(data_, to, length_));
+    length_ -= to - from;
+  }
+  /// Along B, element i becomes what element ids(i) was (beams that continue others).
+  template <class B>
+  void reorder(expression auto const& ids) {
+    static_assert(detail::contains<B, axes<A...>>, "kv_cache: reorder along one of the cache's axes");
+    if (ids.template extent<B>() != data_.template extent<B>())
+      throw shape_error("kv_cache: axis " + detail::axis_name<B>() + " has extent " + std::to_string(data_.template extent<B>()) +
+                        ", the ids have " + std::to_string(ids.template extent<B>()));
+    evaluate_into(filled(0, length_), take<B>(view(), ids));
+  }
+};
+
+/// A snapshot of w laid out for contractions over A...: its rows along the other axes lie side by side, in the order in which
+/// the kernels read them. It stands wherever w does.
+template <class... A>
+auto packed(expression auto const& w) {
+  using E = std::remove_cvref_t<decltype(w)>;
+  if constexpr (detail::is_poison<E>)
+    return detail::poison{};
+  else {
+    using Axes = typename E::axes_type;
+    using Missing = typename detail::first_missing<Axes, A...>::type;
+    if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
+      HEED_REFUSE("packed: the operand has no such axis", detail::mistakes::axis_is_missing<detail::packed_word, Missing, Axes>);
+      return detail::poison{};
+    } else {
+      using Order = detail::unite<axes<A...>, Axes>;
+      auto n = detail::as_node(w);
+      auto copy = detail::evaluate_one<false, Order>({}, n);
+      return detail::with_type<typename decltype(copy)::value_type const>(detail::reshape_leaf(copy.heed_leaf(), Axes{}));
+    }
+  }
+}
+
+}  // namespace heed
