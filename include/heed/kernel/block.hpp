@@ -85,10 +85,20 @@ void scatter_run(char* out, char const* in, extent_t stride, extent_t count) {
   }
 }
 /// Fills p with `count` copies of the element in front.
-inline void splat_run(int size, char* p, extent_t count) {
-  for (extent_t i = 1; i < count; ++i) std::memcpy(p + i * size, p, static_cast<std::size_t>(size));
+template <class Bits>
+void splat_bits(char* p, extent_t count) {
+  Bits value;
+  std::memcpy(&value, p, sizeof(Bits));
+  for (extent_t i = 1; i < count; ++i) std::memcpy(p + i * static_cast<extent_t>(sizeof(Bits)), &value, sizeof(Bits));
 }
-
+inline void splat_run(int size, char* p, extent_t count) {
+  switch (size) {
+    case 1: return splat_bits<std::uint8_t>(p, count);
+    case 2: return splat_bits<std::uint16_t>(p, count);
+    case 4: return splat_bits<std::uint32_t>(p, count);
+    default: return splat_bits<std::uint64_t>(p, count);
+  }
+}
 /// Calls f(first element, how many, coordinates of the first) for each run of the group's last axis in [from, from + count).
 template <class F>
 void for_runs(loops::group const& g, extent_t from, extent_t count, extent_t* coordinates, F&& f) {

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../loops.hpp"
-#include "../ops/rope.hpp"
+#include "../ops/concepts.hpp"
 
 namespace heed::plan {
 

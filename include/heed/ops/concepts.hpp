@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: types of expressions. Out: one concept a word that is true where the word compiles, for generic code and for tests: the
+// words themselves refuse with a sentence, so a requires-expression around a call cannot tell.
+// Next to read: ../loops.hpp, where words end and stages begin.
+#pragma once
+
+#include "rope.hpp"
+
+namespace heed {
+namespace detail {
+
+template <class E>
+using axes_of = typename std::remove_cvref_t<E>::axes_type;
+template <class E>
+using value_in = typename node_of<E>::value_type;
+template <class E>
+concept live = expression_like<E> && !is_poison<E>;
+template <class E, class... A>
+concept live_over = live<E> && sizeof...(A) > 0 && subset<axes<A...>, axes_of<E>>;
+template <class E, class... A>
+concept real_over = live_over<E, A...> && is_real<value_in<E>>;
+template <class L, class R>
+concept nested = subset<axes_of<L>, axes_of<R>> || subset<axes_of<R>, axes_of<L>> ||
+                 (is_index_expression<node_of<L>> && is_index_expression<node_of<R>>);
+template <class L, class R>
+concept one_type = !(is_real<value_in<L>> && is_real<value_in<R>> && !std::is_same_v<value_in<L>, value_in<R>>);
+
+}  // namespace detail
+
+/// l + r, l - r, min, max, pow and comparisons; l * r and l / r take index expressions over any axes as well.
+template <class L, class R>
+concept can_add = detail::live<L> && detail::live<R> && detail::nested<L, R> && detail::one_type<L, R>;
+template <class L, class R>
+concept can_multiply = detail::live<L> && detail::live<R> && detail::one_type<L, R> &&
+                       (detail::nested<L, R> || detail::is_index_expression<detail::node_of<L>> ||
+                        detail::is_index_expression<detail::node_of<R>>);
+template <class M, class X>
+concept can_where = detail::live<M> && detail::live<X> && !detail::is_real<detail::value_in<M>> &&
+                    detail::is_real<detail::value_in<X>> && detail::subset<detail::axes_of<M>, detail::axes_of<X>>;
+template <class E, class... A>
+concept can_broadcast = detail::live<E> && detail::distinct<axes<A...>> &&
+                        detail::intersection<axes<A...>, detail::axes_of<E>>::rank == 0;
+
+template <class E, class... A>
+concept can_softmax = detail::real_over<E, A...>;
+template <class E, class... A>
+concept can_log_sum_exp = detail::real_over<E, A...>;
+template <class E, class... A>
+concept can_mean = detail::real_over<E, A...>;
+template <class E, class... A>
+concept can_variance = detail::real_over<E, A...>;
+template <class E, class... A>
+concept can_sum = detail::live_over<E, A...>;
+template <class E, class... A>
+concept can_max = detail::live_over<E, A...>;
+template <class E, class A>
+concept can_argmax = detail::live_over<E, A>;
+template <class E, class A>
+concept can_cumsum = detail::live_over<E, A>;
+template <class E, class A>
+concept can_layer_norm = detail::real_over<E, A>;
+template <class E, class A>
+concept can_rms_norm = detail::real_over<E, A>;
+
+template <class E, class A, class B, class C>
+concept can_split = detail::live_over<E, A> && detail::distinct<detail::replace_in<detail::axes_of<E>, A, B, C>> &&
+                    (detail::is_dynamic<A> || detail::is_dynamic<B> || detail::is_dynamic<C> ||
+                     A::static_extent == B::static_extent * C::static_extent);
+template <class E, class B, class C, class A>
+concept can_merge = detail::live_over<E, B, C> &&
+                    detail::distinct<detail::rename_in<detail::difference<detail::axes_of<E>, axes<C>>, B, A>> &&
+                    (detail::is_dynamic<A> || detail::is_dynamic<B> || detail::is_dynamic<C> ||
+                     A::static_extent == B::static_extent * C::static_extent);
+/// `can_slice<E, A>` for slice<A>(x, from, to), `can_slice<E, A, To>` for slice<A, To>(x, from).
+template <class E, class A, class To = A>
+concept can_slice = detail::live_over<E, A> && (std::is_same_v<A, To> ? detail::is_dynamic<A> : !detail::is_dynamic<To>) &&
+                    detail::distinct<detail::rename_in<detail::axes_of<E>, A, To>>;
+template <class E, class A>
+concept can_at = detail::live_over<E, A>;
+template <class E, class A>
+concept can_roll = detail::live_over<E, A>;
+template <class X, class Y, class A>
+concept can_concat = detail::live_over<X, A> && detail::live<Y> && detail::is_dynamic<A> &&
+                     detail::same_set<detail::axes_of<X>, detail::axes_of<Y>> &&
+                     std::is_same_v<detail::value_in<X>, detail::value_in<Y>>;
+template <class A, class E, class... R>
+concept can_stack = detail::live<E> && !detail::contains<A, detail::axes_of<E>> &&
+                    (detail::same_set<detail::axes_of<E>, detail::axes_of<R>> && ...);
+template <class Table, class Ids, class A>
+concept can_take = detail::live_over<Table, A> && detail::live<Ids> && detail::is_integer<detail::value_in<Ids>>;
+template <class E, class A, class Position>
+concept can_rope = detail::real_over<E, A, Position>;
+/// evaluate_into(destination, e).
+template <class D, class E>
+concept can_evaluate_into = detail::live<E> && detail::live<D> && detail::same_set<detail::axes_of<D>, detail::axes_of<E>>;
+
+}  // namespace heed
