@@ -221,10 +221,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(panels_are_packed_and_padded, T, types) {
         }
         BOOST_TEST((equal && out.intact()));
       };
-      check(columns, 1);
-      check(columns + 5, 1);
-      check(1, depth);
-      check(1, depth + 3);
+      for (extent_t more : {extent_t(0), extent_t(5)}) check(columns + more, 1), check(1, depth + more);
       check(2, 2 * depth + 1);
       check(3 * columns, 3);
     }
@@ -450,6 +447,9 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(excluded_keys_leave_the_bits_alone, T, types) {
       const std::size_t bytes = lanes * sizeof(T);
       BOOST_TEST(std::memcmp(alone.sum.data(), longer.sum.data(), bytes) == 0);
       BOOST_TEST(std::memcmp(alone.sum.data(), followed.sum.data(), bytes) == 0);
+      guarded<T> total(lanes);
+      sum_tile<T>(alone.tile.data(), lanes, keys, total.data());
+      BOOST_TEST(std::memcmp(alone.sum.data(), total.data(), bytes) == 0);
       BOOST_TEST(std::memcmp(alone.tile.data(), longer.tile.data(), bytes * static_cast<std::size_t>(keys)) == 0);
     }
   }
