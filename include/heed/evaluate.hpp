@@ -201,7 +201,7 @@ template <bool MayUnfuse, bool Explains, class... R>
        constexpr int priority = priority_of<N, std::remove_cvref_t<decltype(r.node)>...>();
        int const here = at++;
        if (priority != turn || wanted[here].done) return;
-       lower.execute(r.node, r.out, plan::no_shape{}, plan::excluded_value);
+       lower.execute(r.node, r.out, plan::hint{}, plan::excluded_value);
        wanted[here].done = true;
        if constexpr (priority == 0 && !plan::excluding<false, N>::value)
          if (r.owned) run.remember(lower.id_of(r.node), detail::with_type<typename N::value_type const>(r.own));
@@ -248,7 +248,7 @@ auto make_tensor(N const& n) {
   using T = typename tensor_over<typename N::value_type, Order>::type;
   extent_t extents[Order::rank + 1] = {};
   int i = 0;
-  for_each_axis(Order{}, [&]<class A>(type_tag<A>) { extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(n, plan::no_shape{}); });
+  for_each_axis(Order{}, [&]<class A>(type_tag<A>) { extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(n, plan::hint{}); });
   return T(uninitialised{}, extents);
 }
 inline policy as_policy(policy const& p) { return p; }
@@ -330,7 +330,7 @@ plan::report explain_all(policy const& p, E const&... e) {
       leaf<typename N::value_type, typename N::axes_type> out;
       int i = 0;
       for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
-        out.extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(x, plan::no_shape{});
+        out.extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(x, plan::hint{});
       });
       out.make_dense();
       return detail::make_result(x, out);

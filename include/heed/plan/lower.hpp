@@ -32,21 +32,35 @@ struct score_dot {
   double scale = 1;
 };
 
-/// Expressions without extents of their own take them from what stands around them.
-struct no_shape {
-  template <class A>
-  extent_t extent() const {
-    return dynamic;
+/// Expressions without extents of their own (coordinates) take them from what stands around them: a chain of nodes, their
+/// types erased, so that a node is lowered once for its type and not once for each place where it stands.
+template <class A>
+inline constexpr char axis_key = 0;
+class hint {
+  hint const* outer_ = nullptr;
+  void const* node_ = nullptr;
+  extent_t (*get_)(void const*, void const*) = nullptr;
+
+  template <class N>
+  static extent_t get(void const* node, void const* axis) {
+    extent_t e = dynamic;
+    for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
+      if (axis == &axis_key<A>) e = static_cast<N const*>(node)->template extent<A>();
+    });
+    return e;
   }
-};
-template <class First, class Second>
-struct shape_of_both {
-  First const& first;
-  Second const& second;
+
+ public:
+  hint() = default;
+  template <class N>
+  hint(N const& node, hint const& outer) : outer_(&outer), node_(&node), get_(&get<N>) {}
   template <class A>
   extent_t extent() const {
-    extent_t const e = first.template extent<A>();
-    return e != dynamic ? e : second.template extent<A>();
+    for (hint const* h = this; h; h = h->outer_) {
+      extent_t const e = h->get_ ? h->get_(h->node_, &axis_key<A>) : dynamic;
+      if (e != dynamic) return e;
+    }
+    return dynamic;
   }
 };
 
@@ -61,23 +75,23 @@ class lowering {
   explicit lowering(Backend& b) : b_(b) {}
 
   // ================================================================ extents and memory
-  template <class A, class N, class Shape>
-  static extent_t extent_of(N const& n, Shape const& shape) {
+  template <class A, class N>
+  static extent_t extent_of(N const& n, hint const& shape) {
     extent_t e = n.template extent<A>();
     if (e == dynamic) e = shape.template extent<A>();
     if (e == dynamic) throw shape_error("evaluate: no operand gives axis " + detail::axis_name<A>() + " an extent");
     return e;
   }
-  template <class Axes, class N, class Shape>
-  static bool extents_known(N const& n, Shape const& shape) {
+  template <class Axes, class N>
+  static bool extents_known(N const& n, hint const& shape) {
     bool known = true;
     for_each_axis(Axes{}, [&]<class A>(type_tag<A>) {
       if (n.template extent<A>() == dynamic && shape.template extent<A>() == dynamic) known = false;
     });
     return known;
   }
-  template <class V, class... A, class N, class Shape>
-  leaf<V, axes<A...>> new_leaf(axes<A...>, N const& n, Shape const& shape, std::string_view why) {
+  template <class V, class... A, class N>
+  leaf<V, axes<A...>> new_leaf(axes<A...>, N const& n, hint const& shape, std::string_view why) {
     leaf<V, axes<A...>> l;
     [[maybe_unused]] int i = 0;
     ((l.extents[i++] = extent_of<A>(n, shape)), ...);
@@ -92,25 +106,25 @@ class lowering {
   template <bool Marks, class N>
   using stored_axes = typename decltype(plan::keep_of<Marks>(std::declval<N const&>()))::axes_type;
 
-  template <bool Marks, class N, class Shape>
-  auto store(N const& n, Shape const& shape, std::string_view why) {
+  template <bool Marks, class N>
+  auto store(N const& n, hint const& shape, std::string_view why) {
     using V = typename N::value_type;
     using Leaf = leaf<V const, typename N::axes_type>;
     constexpr bool beside = excluding<Marks, N>::value;
     constexpr bool zeroed = is_zeroed<N>;
     Leaf values;
     node_id const id = id_of(n);
-    if (!b_.find(id, values, shape_of_both<N, Shape>{n, shape})) {
+    if (!b_.find(id, values, hint{n, shape})) {
       auto fresh = new_leaf<V>(typename N::axes_type{}, n, shape, why);
       execute(n, fresh, shape, 0.0);
       values = detail::with_type<V const>(fresh);
       b_.remember(id, values);
     }
     if constexpr (beside) {
-      auto k = store_keep(plan::keep_of<Marks>(n), shape_of_both<N, Shape>{n, shape}, keep_id(id));
+      auto k = store_keep(plan::keep_of<Marks>(n), hint{n, shape}, keep_id(id));
       return where_node<decltype(k), Leaf>(std::move(k), std::move(values), 0);
     } else if constexpr (zeroed) {
-      auto k = store_keep(plan::keep_of<true>(n.operand), shape_of_both<N, Shape>{n, shape}, keep_id(id));
+      auto k = store_keep(plan::keep_of<true>(n.operand), hint{n, shape}, keep_id(id));
       return zeroed_node<decltype(k), Leaf>(std::move(k), std::move(values));
     } else
       return values;
@@ -124,14 +138,14 @@ class lowering {
       return 0;
   }
   /// A keep-set as a bool leaf.
-  template <class K, class Shape>
-  auto store_keep(K const& keep, Shape const& shape, node_id id) {
+  template <class K>
+  auto store_keep(K const& keep, hint const& shape, node_id id) {
     auto k = lower<false>(keep, shape);
     if constexpr (is_leaf_node<decltype(k)>)
       return k;
     else {
       leaf<bool const, typename decltype(k)::axes_type> l;
-      if (b_.find(id, l, shape_of_both<decltype(k), Shape>{k, shape})) return l;
+      if (b_.find(id, l, hint{k, shape})) return l;
       auto fresh = new_leaf<bool>(typename decltype(k)::axes_type{}, k, shape, "a keep-set beside a stored result");
       b_.map(k, fresh, 0.0);
       l = detail::with_type<bool const>(fresh);
@@ -140,8 +154,8 @@ class lowering {
     }
   }
   /// Any node as a plain leaf; excluded elements read 0.
-  template <class N, class Shape>
-  auto as_leaf(N const& n, Shape const& shape, std::string_view why) {
+  template <class N>
+  auto as_leaf(N const& n, hint const& shape, std::string_view why) {
     auto flat = lower<false>(n, shape);
     using F = decltype(flat);
     if constexpr (is_leaf_node<F>)
@@ -157,11 +171,11 @@ class lowering {
       return store_flat(flat, shape, why, id_of(n));
   }
   /// A flat tree through a map stage.
-  template <class F, class Shape>
-  auto store_flat(F const& flat, Shape const& shape, std::string_view why, node_id id) {
+  template <class F>
+  auto store_flat(F const& flat, hint const& shape, std::string_view why, node_id id) {
     using V = typename F::value_type;
     leaf<V const, typename F::axes_type> l;
-    if (b_.find(id, l, shape_of_both<F, Shape>{flat, shape})) return l;
+    if (b_.find(id, l, hint{flat, shape})) return l;
     auto fresh = new_leaf<V>(typename F::axes_type{}, flat, shape, why);
     b_.map(flat, fresh, 0.0);
     l = detail::with_type<V const>(fresh);
@@ -170,48 +184,48 @@ class lowering {
   }
 
   // ================================================================ lower: a flat tree
-  template <bool Marks, class T, class A, class Shape>
-  auto lower(leaf<T, A> const& n, Shape const&) {
+  template <bool Marks, class T, class A>
+  auto lower(leaf<T, A> const& n, hint const&) {
     return n;
   }
-  template <bool Marks, class T, class Shape>
-  auto lower(scalar<T> const& n, Shape const&) {
+  template <bool Marks, class T>
+  auto lower(scalar<T> const& n, hint const&) {
     return n;
   }
-  template <bool Marks, class A, class Shape>
-  auto lower(index_node<A> const& n, Shape const&) {
+  template <bool Marks, class A>
+  auto lower(index_node<A> const& n, hint const&) {
     return n;
   }
-  template <bool Marks, class A, class Shape>
-  auto lower(extents_node<A> const& n, Shape const&) {
+  template <bool Marks, class A>
+  auto lower(extents_node<A> const& n, hint const&) {
     return n;
   }
-  template <bool Marks, class A, class Shape>
-  auto lower(dropout_mask<A> const& n, Shape const&) {
+  template <bool Marks, class A>
+  auto lower(dropout_mask<A> const& n, hint const&) {
     return n;
   }
-  template <bool Marks, class K, class L, class R, class Shape>
-  auto lower(contraction<K, L, R> const& n, Shape const& shape) {
+  template <bool Marks, class K, class L, class R>
+  auto lower(contraction<K, L, R> const& n, hint const& shape) {
     return store<Marks>(n, shape, "a contraction that is read more than once or under other loops");
   }
-  template <bool Marks, class K, class O, class E, class S, class Shape>
-  auto lower(reduction<K, O, E, S> const& n, Shape const& shape) {
+  template <bool Marks, class K, class O, class E, class S>
+  auto lower(reduction<K, O, E, S> const& n, hint const& shape) {
     return store<Marks>(n, shape, "a reduction whose rows end before it is read");
   }
-  template <bool Marks, class E, class Shape>
-  auto lower(let_node<E> const& n, Shape const& shape) {
+  template <bool Marks, class E>
+  auto lower(let_node<E> const& n, hint const& shape) {
     return store<Marks>(n, shape, "let");
   }
-  template <bool Marks, class Op, class T, class A, class... E, class Shape>
-  auto lower(map<Op, T, A, E...> const& n, Shape const& shape) {
+  template <bool Marks, class Op, class T, class A, class... E>
+  auto lower(map<Op, T, A, E...> const& n, hint const& shape) {
     using N = map<Op, T, A, E...>;
     if constexpr (N::heavy && in_types<N, repeated_types>)
       return store<Marks>(n, shape, "used more than once");
     else
       return lower_map<Marks>(n, shape);
   }
-  template <bool Marks, class Op, class T, class A, class... E, class Shape>
-  auto lower_map(map<Op, T, A, E...> const& n, Shape const& shape) {
+  template <bool Marks, class Op, class T, class A, class... E>
+  auto lower_map(map<Op, T, A, E...> const& n, hint const& shape) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, lower_operand<Marks && is_sum<map<Op, T, A, E...>>, Marks>(n.template operand<I>(), shape)...);
     }(std::index_sequence_for<E...>{});
@@ -221,32 +235,32 @@ class lowering {
     return map<Op, T, A, X...>(op, id, std::move(x)...);
   }
   /// An operand; one that may exclude as a term says so.
-  template <bool Sum, bool Marks, class E, class Shape>
-  auto lower_operand(E const& e, Shape const& shape) {
+  template <bool Sum, bool Marks, class E>
+  auto lower_operand(E const& e, hint const& shape) {
     auto flat = lower<Marks>(e, shape);
     if constexpr (Sum && is_term<E>)
       return term_node<decltype(flat)>(flat, b_.never_excludes(flat, shape));
     else
       return flat;
   }
-  template <bool Marks, class M, class X, class Shape>
-  auto lower(where_node<M, X> const& n, Shape const& shape) {
+  template <bool Marks, class M, class X>
+  auto lower(where_node<M, X> const& n, hint const& shape) {
     if constexpr (where_node<M, X>::heavy && in_types<where_node<M, X>, repeated_types>)
       return store<Marks>(n, shape, "used more than once");
     else {
-      shape_of_both<X, Shape> const wide{n.operand, shape};
+      hint const wide{n.operand, shape};
       auto m = lower<false>(n.keep, wide);
       auto x = lower<Marks>(n.operand, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     }
   }
-  template <bool Marks, class C, class A, class E, class Shape>
-  auto lower(reindexed<C, A, E> const& n, Shape const& shape) {
+  template <bool Marks, class C, class A, class E>
+  auto lower(reindexed<C, A, E> const& n, hint const& shape) {
     auto flat = lower<Marks>(n.operand, shape);
     return change_stored(n.change, flat, n, shape);
   }
-  template <class C, class F, class N, class Shape>
-  auto change_stored(C const& c, F const& flat, N const& n, Shape const& shape) {
+  template <class C, class F, class N>
+  auto change_stored(C const& c, F const& flat, N const& n, hint const& shape) {
     if constexpr (is_where_leaf<F>) {
       auto m = plan::change_tree(c, flat.keep);
       auto x = change_stored(c, flat.operand, n, shape);
@@ -258,7 +272,7 @@ class lowering {
     else if constexpr (is_index_expression<F>)
       return plan::change_tree(c, flat);
     else if constexpr (excludes<F>) {
-      auto k = store_keep(plan::keep_of_flat(flat), shape_of_both<F, Shape>{flat, shape}, 0);
+      auto k = store_keep(plan::keep_of_flat(flat), hint{flat, shape}, 0);
       auto v = store_flat(flat, shape, "elements under other coordinates", 0);
       auto m = plan::change_tree(c, k);
       auto x = change_leaf(c, v, shape);
@@ -266,13 +280,13 @@ class lowering {
     } else
       return change_leaf(c, store_flat(flat, shape, "elements under other coordinates", 0), shape);
   }
-  template <class C, class T, class A, class Shape>
-  auto change_leaf(C const& c, leaf<T, A> const& l, Shape const&) {
+  template <class C, class T, class A>
+  auto change_leaf(C const& c, leaf<T, A> const& l, hint const&) {
     return plan::change_tree(c, l);
   }
   /// merge: the same memory where the strides nest, else a copy.
-  template <class B, class C, class To, class T, class A, class Shape>
-  auto change_leaf(merge_change<B, C, To> const& c, leaf<T, A> const& l, Shape const& shape) {
+  template <class B, class C, class To, class T, class A>
+  auto change_leaf(merge_change<B, C, To> const& c, leaf<T, A> const& l, hint const& shape) {
     using Result = typename changed<merge_change<B, C, To>, A>::type;
     if (l.template stride<B>() == l.template stride<C>() * c.minor || c.major <= 1) {
       auto r = detail::reshape_leaf(l, Result{});
@@ -288,17 +302,17 @@ class lowering {
     if constexpr (std::is_same_v<std::remove_const_t<T>, V>)
       return l;
     else
-      return store_flat(l, no_shape{}, "converted storage", 0);
+      return store_flat(l, hint{}, "converted storage", 0);
   }
-  template <bool Marks, class A, class X, class T, class I, class Shape>
-  auto lower(take_node<A, X, T, I> const& n, Shape const& shape) {
-    auto ids = lower<false>(n.ids, shape_of_both<take_node<A, X, T, I>, Shape>{n, shape});
+  template <bool Marks, class A, class X, class T, class I>
+  auto lower(take_node<A, X, T, I> const& n, hint const& shape) {
+    auto ids = lower<false>(n.ids, hint{n, shape});
     auto table = lower<Marks>(n.table, shape);
-    b_.template check_ids<A>(ids, n.table.template extent<A>(), shape_of_both<take_node<A, X, T, I>, Shape>{n, shape});
+    b_.template check_ids<A>(ids, n.table.template extent<A>(), hint{n, shape});
     return take_from<A>(table, ids, shape);
   }
-  template <class A, class F, class I, class Shape>
-  auto take_from(F const& table, I const& ids, Shape const& shape) {
+  template <class A, class F, class I>
+  auto take_from(F const& table, I const& ids, hint const& shape) {
     if constexpr (is_where_leaf<F>) {
       auto m = take_from<A>(table.keep, ids, shape);
       auto x = take_from<A>(table.operand, ids, shape);
@@ -314,8 +328,8 @@ class lowering {
     } else
       return take_from<A>(store_flat(table, shape, "a table that is gathered from", 0), ids, shape);
   }
-  template <bool Marks, class A, bool S, class X, class... E, class Shape>
-  auto lower(joined_node<A, S, X, E...> const& n, Shape const& shape) {
+  template <bool Marks, class A, bool S, class X, class... E>
+  auto lower(joined_node<A, S, X, E...> const& n, hint const& shape) {
     using N = joined_node<A, S, X, E...>;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       auto make_joined = [](auto... x) { return joined_node<A, S, X, decltype(x)...>(0, std::move(x)...); };
@@ -328,8 +342,8 @@ class lowering {
         return values;
     }(std::index_sequence_for<E...>{});
   }
-  template <class E, class Shape>
-  auto part_of(E const& e, Shape const& shape) {
+  template <class E>
+  auto part_of(E const& e, hint const& shape) {
     if constexpr (!E::heavy && is_index_expression<E>)
       return lower<false>(e, shape);
     else
@@ -337,14 +351,14 @@ class lowering {
   }
 
   // ================================================================ execute: one stage
-  template <class N, class T, class A, class Shape>
-  void execute(N const& n, leaf<T, A> const& out, Shape const& shape, double fill) {
+  template <class N, class T, class A>
+  void execute(N const& n, leaf<T, A> const& out, hint const& shape, double fill) {
     if constexpr (may_unfuse)
       if (b_.is_unfused()) return execute_unfused(n, out, shape, fill);
     execute_fused(n, out, shape, fill);
   }
-  template <class N, class Out, class Shape>
-  void execute_fused(N const& n, Out const& out, Shape const& shape, double fill) {
+  template <class N, class Out>
+  void execute_fused(N const& n, Out const& out, hint const& shape, double fill) {
     if constexpr (is_let<N>)
       execute_fused(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N> || is_reduction<N>) {
@@ -362,19 +376,19 @@ class lowering {
     } else
       b_.map(lower<false>(n, shape), out, fill);
   }
-  template <class N, class Shape>
-  auto lower_top(N const& n, Shape const& shape) {  // the node itself is not to be stored again
+  template <class N>
+  auto lower_top(N const& n, hint const& shape) {  // the node itself is not to be stored again
     if constexpr (is_map<N>)
       return lower_map<false>(n, shape);
     else {
-      auto m = lower<false>(n.keep, shape_of_both<N, Shape>{n, shape});
+      auto m = lower<false>(n.keep, hint{n, shape});
       auto x = lower<false>(n.operand, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     }
   }
   /// The tree around the anchor, with slot 0 in its place and everything else flat.
-  template <class Anchor, class N, class Shape>
-  auto around(N const& n, Anchor const*& anchor, Shape const& shape) {
+  template <class Anchor, class N>
+  auto around(N const& n, Anchor const*& anchor, hint const& shape) {
     if constexpr (std::is_same_v<N, Anchor>) {
       anchor = &n;
       return slot_node<typename N::value_type, typename N::axes_type, 0>{};
@@ -383,20 +397,20 @@ class lowering {
     else if constexpr (is_map<N>)
       return around_map<Anchor>(n, anchor, shape);
     else {
-      auto m = lower<false>(n.keep, shape_of_both<N, Shape>{n, shape});
+      auto m = lower<false>(n.keep, hint{n, shape});
       auto x = around<Anchor>(n.operand, anchor, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     }
   }
-  template <class Anchor, class Op, class T, class A, class... E, class Shape>
-  auto around_map(map<Op, T, A, E...> const& n, Anchor const*& anchor, Shape const& shape) {
+  template <class Anchor, class Op, class T, class A, class... E>
+  auto around_map(map<Op, T, A, E...> const& n, Anchor const*& anchor, hint const& shape) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, around<Anchor>(n.template operand<I>(), anchor, shape)...);
     }(std::index_sequence_for<E...>{});
   }
 
-  template <class K, class L, class R, class Epilogue, class Out, class Shape>
-  void run_anchor(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, Shape const& shape, double fill) {
+  template <class K, class L, class R, class Epilogue, class Out>
+  void run_anchor(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
     constexpr int side = streamed_side<contraction<K, L, R>>;
     if constexpr (side == 0)
       run_streamed<K>(n.left, n.right, n, epilogue, out, shape, fill);
@@ -405,21 +419,21 @@ class lowering {
     else
       run_contraction(n, epilogue, out, shape, fill);
   }
-  template <class K, class L, class R, class Epilogue, class Out, class Shape>
-  void run_contraction(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, Shape const& shape, double fill) {
+  template <class K, class L, class R, class Epilogue, class Out>
+  void run_contraction(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
     auto l = factor(n.left, shape);
     auto r = factor(n.right, shape);
     b_.template contract<K>(l, r, epilogue, out, fill);
   }
   /// An operand of a contraction: a leaf, beside its keep-set where a product must be skipped.
-  template <class N, class Shape>
-  auto factor(N const& n, Shape const& shape) {
+  template <class N>
+  auto factor(N const& n, hint const& shape) {
     auto flat = lower<false>(n, shape);
     using F = decltype(flat);
     if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
       return flat;
     else if constexpr (excludes<F>) {
-      auto k = store_keep(plan::keep_of_flat(flat), shape_of_both<N, Shape>{n, shape}, 0);
+      auto k = store_keep(plan::keep_of_flat(flat), hint{n, shape}, 0);
       auto v = store_flat(flat, shape, "an operand of a contraction", 0);
       return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
     } else
@@ -427,8 +441,8 @@ class lowering {
   }
 
   // ---------------------------------------------------------------- streamed reductions
-  template <class K, class P, class V, class N, class Epilogue, class Out, class Shape>
-  void run_streamed(P const& p, V const& v, N const& n, Epilogue const& epilogue, Out const& out, Shape const& shape, double fill) {
+  template <class K, class P, class V, class N, class Epilogue, class Out>
+  void run_streamed(P const& p, V const& v, N const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
     constexpr streaming kind = plan::streams_as<P, K>();
     if constexpr (kind == streaming::distributed) {
       // dot(a - b, v) = dot(a, v) - dot(b, v): each streams, the last one carries the epilogue
@@ -472,41 +486,41 @@ class lowering {
     else
       return softmax_in<K>(n.template operand<1>());
   }
-  template <class S, class Shape>
-  auto sink_of(S const& s, Shape const& shape) {
+  template <class S>
+  auto sink_of(S const& s, hint const& shape) {
     if constexpr (S::has_sink)
       return as_row_tree(s.sink, shape);
     else
       return no_axis{};
   }
-  template <class N, class Shape>
-  auto as_row_tree(N const& n, Shape const& shape) {
+  template <class N>
+  auto as_row_tree(N const& n, hint const& shape) {
     return lower<false>(n, shape);
   }
   /// A leaf for the log-sum-exp of the same scores, where the caller asked for both.
-  template <class S, class Shape>
-  auto lse_request(S const& s, Shape const& shape) {
+  template <class S>
+  auto lse_request(S const& s, hint const& shape) {
     using Sink = std::conditional_t<S::has_sink, decltype(s.sink), no_axis>;
     using Lse = reduction<kinds::log_sum_exp, typename S::over, std::remove_cvref_t<decltype(s.operand)>, std::remove_const_t<Sink>>;
     if constexpr (in_types<Lse, wanted_types>)
-      return b_.template request_lse<Lse>(s, id_of(s.operand), shape_of_both<S, Shape>{s, shape});
+      return b_.template request_lse<Lse>(s, id_of(s.operand), hint{s, shape});
     else
       return no_axis{};
   }
   /// What is done to softmax's weights: slot 0 in its place.
-  template <class K, class N, class Shape>
-  auto weights_around(N const& n, Shape const& shape) {
+  template <class K, class N>
+  auto weights_around(N const& n, hint const& shape) {
     if constexpr (is_reduction<N>)
       return slot_node<typename N::value_type, typename N::axes_type, 0>{};
     else if constexpr (is_where<N>) {
-      auto m = lower<false>(n.keep, shape_of_both<N, Shape>{n, shape});
+      auto m = lower<false>(n.keep, hint{n, shape});
       auto x = weights_around<K>(n.operand, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     } else
       return weights_map<K>(n, shape);
   }
-  template <class K, class Op, class T, class A, class... E, class Shape>
-  auto weights_map(map<Op, T, A, E...> const& n, Shape const& shape) {
+  template <class K, class Op, class T, class A, class... E>
+  auto weights_map(map<Op, T, A, E...> const& n, hint const& shape) {
     auto one = [&](auto const& e) {
       using E1 = std::remove_cvref_t<decltype(e)>;
       if constexpr (!std::is_void_v<typename linear_softmax<E1, K>::type>)
@@ -520,8 +534,8 @@ class lowering {
   }
 
   /// A streamed tree: dots become slots, everything else flat; a bare scale moves into the dot.
-  template <class K, class N, class Shape>
-  auto scored_tree(N const& n, Shape const& shape) {
+  template <class K, class N>
+  auto scored_tree(N const& n, hint const& shape) {
     std::tuple<> none;
     auto [tree, dots] = scores<K>(n, none, shape);
     return hoist_scale(tree, dots);
@@ -531,8 +545,8 @@ class lowering {
     Tree tree;
     Dots dots;
   };
-  template <class K, class N, class Dots, class Shape>
-  auto scores(N const& n, Dots const& dots, Shape const& shape) {
+  template <class K, class N, class Dots>
+  auto scores(N const& n, Dots const& dots, hint const& shape) {
     if constexpr (is_score<N, K>) {
       constexpr bool right_is_key = intersection<K, typename decltype(N::right)::axes_type>::rank > 0;
       auto l = as_leaf(n.left, shape, "an operand of a score");
@@ -549,7 +563,7 @@ class lowering {
     } else if constexpr (is_map<N> && N::heavy)
       return scores_map<K>(n, dots, shape);
     else if constexpr (is_where<N> && N::heavy) {
-      auto m = lower<false>(n.keep, shape_of_both<N, Shape>{n, shape});
+      auto m = lower<false>(n.keep, hint{n, shape});
       auto x = scores<K>(n.operand, dots, shape);
       using W = where_node<decltype(m), decltype(x.tree)>;
       return with_dots<W, decltype(x.dots)>{W(std::move(m), std::move(x.tree), n.id), x.dots};
@@ -558,31 +572,31 @@ class lowering {
       return with_dots<decltype(flat), Dots>{flat, dots};
     }
   }
-  template <class K, class Op, class T, class A, class E, class Dots, class Shape>
-  auto scores_map(map<Op, T, A, E> const& n, Dots const& dots, Shape const& shape) {
+  template <class K, class Op, class T, class A, class E, class Dots>
+  auto scores_map(map<Op, T, A, E> const& n, Dots const& dots, hint const& shape) {
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E>>{}, a.tree);
     return with_dots<decltype(tree), decltype(a.dots)>{tree, a.dots};
   }
-  template <class K, class Op, class T, class A, class E, class F, class Dots, class Shape>
-  auto scores_map(map<Op, T, A, E, F> const& n, Dots const& dots, Shape const& shape) {
+  template <class K, class Op, class T, class A, class E, class F, class Dots>
+  auto scores_map(map<Op, T, A, E, F> const& n, Dots const& dots, hint const& shape) {
     constexpr bool sum = is_sum<map<Op, T, A, E, F>>;
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
-    auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E>(a.tree, shape_of_both<map<Op, T, A, E, F>, Shape>{n, shape}),
-                     term_of<sum, F>(b.tree, shape_of_both<map<Op, T, A, E, F>, Shape>{n, shape}));
+    auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E>(a.tree, hint{n, shape}),
+                     term_of<sum, F>(b.tree, hint{n, shape}));
     return with_dots<decltype(tree), decltype(b.dots)>{tree, b.dots};
   }
-  template <class K, class Op, class T, class A, class E, class F, class G, class Dots, class Shape>
-  auto scores_map(map<Op, T, A, E, F, G> const& n, Dots const& dots, Shape const& shape) {
+  template <class K, class Op, class T, class A, class E, class F, class G, class Dots>
+  auto scores_map(map<Op, T, A, E, F, G> const& n, Dots const& dots, hint const& shape) {
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
     auto c = scores<K>(n.template operand<2>(), b.dots, shape);
     auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F, G>>{}, a.tree, b.tree, c.tree);
     return with_dots<decltype(tree), decltype(c.dots)>{tree, c.dots};
   }
-  template <bool Sum, class Original, class F, class Shape>
-  auto term_of(F const& flat, Shape const& shape) {
+  template <bool Sum, class Original, class F>
+  auto term_of(F const& flat, hint const& shape) {
     if constexpr (Sum && is_term<Original>)
       return term_node<F>(flat, b_.never_excludes(flat, shape));
     else
@@ -600,8 +614,8 @@ class lowering {
   }
 
   // ---------------------------------------------------------------- reductions of rows
-  template <class Kind, class K, class E, class S, class Epilogue, class Out, class Shape>
-  void run_anchor(reduction<Kind, K, E, S> const& n, Epilogue const& epilogue, Out const& out, Shape const& shape, double fill) {
+  template <class Kind, class K, class E, class S, class Epilogue, class Out>
+  void run_anchor(reduction<Kind, K, E, S> const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
     using N = reduction<Kind, K, E, S>;
     if constexpr (is_streamed_reduction<N>) {
       bool streams = true;
@@ -615,7 +629,7 @@ class lowering {
     }
     if constexpr (!is_streamed_reduction<N> || may_unfuse) {
       auto tree = row_tree(lower<marks_terms<Kind>>(n.operand, shape));
-      b_.template rows<K>(n.kind, tree, sink_of(n, shape), epilogue, out, fill, shape_of_both<E, Shape>{n.operand, shape});
+      b_.template rows<K>(n.kind, tree, sink_of(n, shape), epilogue, out, fill, hint{n.operand, shape});
     }
   }
   /// Rows of truth values are counted: as integers.
@@ -628,8 +642,8 @@ class lowering {
   }
 
   // ---------------------------------------------------------------- unfused: every node in memory
-  template <class N, class Out, class Shape>
-  void execute_unfused(N const& n, Out const& out, Shape const& shape, double fill) {
+  template <class N, class Out>
+  void execute_unfused(N const& n, Out const& out, hint const& shape, double fill) {
     if constexpr (is_let<N>)
       execute_unfused(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N>) {
@@ -640,26 +654,26 @@ class lowering {
     } else if constexpr (is_reduction<N>) {
       auto tree = row_tree(stored_operand<marks_terms<typename N::kind_type>>(n.operand, shape));
       auto slot = slot_node<typename N::value_type, typename N::axes_type, 0>{};
-      b_.template rows<typename N::over>(n.kind, tree, sink_of(n, shape), slot, out, fill, shape_of_both<decltype(n.operand), Shape>{n.operand, shape});
+      b_.template rows<typename N::over>(n.kind, tree, sink_of(n, shape), slot, out, fill, hint{n.operand, shape});
     } else if constexpr (is_map<N>)
       b_.map(unfused_map<false>(n, shape), out, fill);
     else if constexpr (is_where<N>) {
-      auto m = stored_operand<false>(n.keep, shape_of_both<N, Shape>{n, shape});
+      auto m = stored_operand<false>(n.keep, hint{n, shape});
       auto x = stored_operand<false>(n.operand, shape);
       b_.map(where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), 0), out, fill);
     } else
       b_.map(lower<false>(n, shape), out, fill);
   }
-  template <bool Marks, class Op, class T, class A, class... E, class Shape>
-  auto unfused_map(map<Op, T, A, E...> const& n, Shape const& shape) {
+  template <bool Marks, class Op, class T, class A, class... E>
+  auto unfused_map(map<Op, T, A, E...> const& n, hint const& shape) {
     using N = map<Op, T, A, E...>;
-    shape_of_both<N, Shape> const wide{n, shape};
+    hint const wide{n, shape};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return make(n.op, n.id, type_tag<N>{}, term_of<Marks && is_sum<N>, E>(stored_operand<Marks>(n.template operand<I>(), wide), wide)...);
     }(std::index_sequence_for<E...>{});
   }
-  template <class N, class Shape>
-  auto unfused_factor(N const& n, Shape const& shape) {
+  template <class N>
+  auto unfused_factor(N const& n, hint const& shape) {
     auto flat = stored_operand<false>(n, shape);
     using F = decltype(flat);
     if constexpr (is_where_leaf<F>) {
@@ -670,18 +684,18 @@ class lowering {
     else
       return store_flat(flat, shape, "unfused", id_of(n));
   }
-  template <class F, class N, class Shape>
-  auto as_zeroed(F const& flat, N const&, Shape const& shape) {
+  template <class F, class N>
+  auto as_zeroed(F const& flat, N const&, hint const& shape) {
     return store_flat(flat, shape, "unfused", 0);
   }
   /// Each operand in memory (terminals as they are): the node-by-node schedule.
-  template <bool Marks, class N, class Shape>
-  auto stored_operand(N const& n, Shape const& shape) {
+  template <bool Marks, class N>
+  auto stored_operand(N const& n, hint const& shape) {
     if constexpr (is_map<N>) {
       using V = typename N::value_type;
       leaf<V const, typename N::axes_type> values;
       node_id const id = id_of(n);
-      shape_of_both<N, Shape> const wide{n, shape};
+      hint const wide{n, shape};
       auto tree = unfused_map<Marks>(n, wide);
       if (!b_.find(id, values, wide)) {
         auto fresh = new_leaf<V>(typename N::axes_type{}, n, shape, "unfused");
@@ -695,7 +709,7 @@ class lowering {
       } else
         return values;
     } else if constexpr (is_where<N>) {
-      shape_of_both<N, Shape> const wide{n, shape};
+      hint const wide{n, shape};
       auto m = stored_operand<false>(n.keep, wide);
       auto x = stored_operand<Marks>(n.operand, shape);
       auto tree = where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), 0);
