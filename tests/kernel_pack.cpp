@@ -3,7 +3,7 @@
 // Out: each of their functions against the standard library, one lane after another, with its error in ulp.
 // Next: the tests of the evaluator, which uses packs.
 // (Longer than the rest, to share one set of awkward values and one measure of error.)
-#include <heed/kernel/pack.hpp>
+#include <heed/kernel/functions.hpp>
 #include <heed/storage.hpp>
 
 #include <boost/test/unit_test.hpp>

@@ -177,7 +177,15 @@ HEED_INLINE vector<double> fma(vector<double> a, vector<double> b, vector<double
 
 // `yes` where the mask is set, else `no`.
 template <class T> HEED_INLINE vector<T> select(vector_mask<T> where, vector<T> yes, vector<T> no) {
-  return xsimd::select(where, yes, no);
+#if defined(__AVX512F__)
+  // by hand: xsimd's way through two-byte structs makes g++ 12 fail at -O1
+  if constexpr (std::is_same_v<T, float>)
+    return vector<T>(_mm512_mask_blend_ps(static_cast<__mmask16>(where), no, yes));
+  else if constexpr (std::is_same_v<T, double>)
+    return vector<T>(_mm512_mask_blend_pd(static_cast<__mmask8>(where), no, yes));
+  else
+#endif
+    return xsimd::select(where, yes, no);
 }
 
 // Not x != x, which xsimd 8.1 answers with false for NaN on AVX.
@@ -242,13 +250,25 @@ HEED_INLINE vector<double> min(vector<double> a, vector<double> b) {
 #endif
 }
 
+// `x` where `probe` is NaN, else `other`; by hand on AVX-512, where g++ 12 at -O1 fails on masks held in structs.
+template <class T> HEED_INLINE vector<T> where_nan(vector<T> probe, vector<T> x, vector<T> other) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>)
+    return vector<T>(_mm512_mask_mov_ps(other, _mm512_cmp_ps_mask(probe, probe, _CMP_UNORD_Q), x));
+  else
+    return vector<T>(_mm512_mask_mov_pd(other, _mm512_cmp_pd_mask(probe, probe, _CMP_UNORD_Q), x));
+#else
+  return select(is_nan(probe), x, other);
+#endif
+}
+
 // NaN if either is NaN: max already returns a NaN in b, so that only a has to be looked at.
 template <class T> HEED_INLINE vector<T> max_propagating_nan(vector<T> a, vector<T> b) {
-  return select(is_nan(a), a, max(a, b));
+  return where_nan(a, a, max(a, b));
 }
 
 template <class T> HEED_INLINE vector<T> min_propagating_nan(vector<T> a, vector<T> b) {
-  return select(is_nan(a), a, min(a, b));
+  return where_nan(a, a, min(a, b));
 }
 
 // ---- across the lanes ----

@@ -6,7 +6,7 @@
 
 #include "../loops.hpp"
 #include "../ops/functions.hpp"
-#include "pack.hpp"
+#include "functions.hpp"
 
 namespace heed::kernel {
 namespace loops = heed::detail::loops;
