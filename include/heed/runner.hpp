@@ -276,8 +276,8 @@ class runner {
     k.target = detail::make_target<SA>(out);
     k.fill = fill;
     k.masked = masks(program, sa.extents);
-    int numbers[loops::max_rank];
-    extent_t extents[loops::max_rank];
+    int numbers[loops::max_rank] = {};
+    extent_t extents[loops::max_rank] = {};
     int n = 0;
     for_each_axis(A{}, [&]<class X>(type_tag<X>) {
       numbers[n] = index_of<X, SA>;

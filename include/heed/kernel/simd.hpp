@@ -183,6 +183,8 @@ template <class T> HEED_INLINE vector<T> select(vector_mask<T> where, vector<T> 
     return vector<T>(_mm512_mask_blend_ps(static_cast<__mmask16>(where), no, yes));
   else if constexpr (std::is_same_v<T, double>)
     return vector<T>(_mm512_mask_blend_pd(static_cast<__mmask8>(where), no, yes));
+  else if constexpr (std::is_same_v<T, std::int64_t>)
+    return vector<T>(_mm512_mask_blend_epi64(static_cast<__mmask8>(where), no, yes));
   else
 #endif
     return xsimd::select(where, yes, no);

@@ -16,7 +16,8 @@ using scalar_type = std::conditional_t<is_real<T> || std::is_same_v<T, bool>, T,
 
 // ---------------------------------------------------------------- strides by the numbers of a stage's axes
 template <class SA, class T, class... A>
-void place_leaf(leaf<T, axes<A...>> const& l, extent_t* stride, std::uint32_t& varies) {
+void place_leaf([[maybe_unused]] leaf<T, axes<A...>> const& l, [[maybe_unused]] extent_t* stride,
+                [[maybe_unused]] std::uint32_t& varies) {
   (([&] {
      constexpr int i = index_of<A, SA>;
      static_assert(i < SA::rank, "a terminal has an axis that the stage lacks");
