@@ -102,7 +102,7 @@ BOOST_AUTO_TEST_CASE(words_of_shape) {
   const auto odd = nowhere<query, model>(query{2}, model{5});
   refused([&] { (void)rope<model, query>(odd, rope_pairs::half); }, {"rope", "model", "5"});
   const auto halves = nowhere<query, hidden>(query{2}, hidden{2});
-  refused([&] { (void)rope<model, hidden>(x, rope_pairs::half, halves, halves); }, {"rope", "model", "6", "2"});
+  refused([&] { (void)rope<model, hidden>(x, rope_pairs::half, halves, halves); }, {"rope", "model", "3", "2"});
 }
 
 BOOST_AUTO_TEST_CASE(destinations) {

@@ -9,7 +9,7 @@
 namespace heed::detail::loops {
 
 inline constexpr int max_rank = 20;      // axes of one stage, the contracted ones included
-inline constexpr int max_operands = 32;  // terminals of one elementwise tree
+inline constexpr int max_operands = 48;  // terminals of one elementwise tree
 
 // ---- tile sizes: every number that a schedule depends on, so that a change of one is a change of one line
 inline constexpr extent_t key_block = 96;      // keys (rows of a score tile) that share one softmax step

@@ -37,7 +37,7 @@ struct stored_result {
 template <class SA, class Storage, class Tree>
 [[gnu::cold]] loops::program make_program(Tree const& tree) {
   constexpr int count = kernel::terminals<Tree>::count;
-  static_assert(count <= loops::max_operands, "heed: an elementwise tree with more than 32 operands in one stage: put a let around a part of it");
+  static_assert(count <= loops::max_operands, "heed: an elementwise tree with more than 48 operands in one stage: put a let around a part of it");
   static_assert(SA::rank <= loops::max_rank, "heed: more than 20 axes in one stage: put a let around a part of the expression");
   loops::program p;
   p.node = &tree;

@@ -166,13 +166,13 @@ template <expression CA, expression LA, expression CB, expression LB>
 auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const& lse_b) {
   using T = typename detail::node_of<LA>::value_type;
   constexpr T lowest = -std::numeric_limits<T>::infinity();
-  auto m = heed::max(lse_a, lse_b);
+  auto m = heed::let(heed::max(lse_a, lse_b));
   auto safe = heed::where(m == lowest, T(0), m);
   auto a = heed::exp(lse_a - safe);
   auto b = heed::exp(lse_b - safe);
   auto total = a + b;
-  auto divisor = heed::where(m == lowest, T(1), total);
-  return std::pair(context_a * (a / divisor) + context_b * (b / divisor), heed::where(m == lowest, lowest, safe + heed::log(divisor)));
+  auto divisor = heed::let(heed::where(m == lowest, T(1), total));
+  return std::pair(context_a * heed::let(a / divisor) + context_b * heed::let(b / divisor), heed::where(m == lowest, lowest, safe + heed::log(divisor)));
 }
 
 }  // namespace heed
