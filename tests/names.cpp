@@ -71,6 +71,83 @@ template <class T> number operator,(const T&, number) { return {}; }
 
 }  // namespace greedy
 
+namespace greedier {
+
+struct row : heed::axis<> {};
+struct column : heed::axis<> {};
+struct width : heed::axis<4> {};
+
+// Every word once more, as a template that takes an axis and anything.
+template <class A, class... T> void at(T&&...) = delete;
+template <class A, class... T> void take(T&&...) = delete;
+template <class A, class... T> void slice(T&&...) = delete;
+template <class A, class... T> void concat(T&&...) = delete;
+template <class A, class... T> void stack(T&&...) = delete;
+template <class A, class... T> void roll(T&&...) = delete;
+template <class A, class... T> void rename(T&&...) = delete;
+template <class A, class... T> void split(T&&...) = delete;
+template <class A, class... T> void merge(T&&...) = delete;
+template <class A, class... T> void reorder(T&&...) = delete;
+template <class A, class... T> void softmax(T&&...) = delete;
+template <class A, class... T> void log_sum_exp(T&&...) = delete;
+template <class A, class... T> void sum(T&&...) = delete;
+template <class A, class... T> void mean(T&&...) = delete;
+template <class A, class... T> void max(T&&...) = delete;
+template <class A, class... T> void variance(T&&...) = delete;
+template <class A, class... T> void argmax(T&&...) = delete;
+template <class A, class... T> void cumsum(T&&...) = delete;
+template <class A, class... T> void layer_norm(T&&...) = delete;
+template <class A, class... T> void rms_norm(T&&...) = delete;
+template <class A, class... T> void rope(T&&...) = delete;
+template <class A, class... T> void broadcast(T&&...) = delete;
+template <class A, class... T> void expect(T&&...) = delete;
+template <class A, class... T> void index(T&&...) = delete;
+template <class A, class... T> void causal(T&&...) = delete;
+template <class A, class... T> void window(T&&...) = delete;
+template <class A, class... T> void alibi(T&&...) = delete;
+template <class A, class... T> void cast(T&&...) = delete;
+template <class A, class... T> void packed(T&&...) = delete;
+template <class A, class... T> void dot(T&&...) = delete;
+template <class A, class... T> void evaluate(T&&...) = delete;
+// And those that take anything.
+template <class... T> void where(T&&...) = delete;
+template <class... T> void let(T&&...) = delete;
+template <class... T> void dropout(T&&...) = delete;
+template <class... T> void combine(T&&...) = delete;
+template <class... T> void softcap(T&&...) = delete;
+template <class... T> void relu(T&&...) = delete;
+template <class... T> void silu(T&&...) = delete;
+template <class... T> void exp(T&&...) = delete;
+template <class... T> void log(T&&...) = delete;
+template <class... T> void sqrt(T&&...) = delete;
+template <class... T> void tanh(T&&...) = delete;
+template <class... T> void min(T&&...) = delete;
+template <class... T> void pow(T&&...) = delete;
+template <class... T> void abs(T&&...) = delete;
+template <class... T> void floor(T&&...) = delete;
+template <class... T> void explain(T&&...) = delete;
+template <class... T> void evaluate_into(T&&...) = delete;
+template <class... T> void append(T&&...) = delete;
+template <class... T> void view(T&&...) = delete;
+template <class... T> void tensor(T&&...) = delete;
+template <class... T> void leaf(T&&...) = delete;
+template <class... T> void map(T&&...) = delete;
+template <class... T> void reduction(T&&...) = delete;
+template <class... T> void contraction(T&&...) = delete;
+template <class... T> void as_node(T&&...) = delete;
+template <class... T> void make_map(T&&...) = delete;
+template <class... T> void check_extent(T&&...) = delete;
+template <class... T> void fresh_id(T&&...) = delete;
+template <class... T> void execute(T&&...) = delete;
+template <class... T> void lower(T&&...) = delete;
+template <class... T> void make_program(T&&...) = delete;
+template <class... T> void parallel_for(T&&...) = delete;
+template <class... T> void select(T&&...) = delete;
+template <class... T> void load(T&&...) = delete;
+template <class... T> void store(T&&...) = delete;
+
+}  // namespace greedier
+
 BOOST_AUTO_TEST_SUITE(names)
 
 BOOST_AUTO_TEST_CASE(attention_over_axes_with_the_names_of_words) {
@@ -116,6 +193,50 @@ BOOST_AUTO_TEST_CASE(the_other_words_over_such_axes) {
   const auto taken = heed::take<detail>(x, heed::index<view>());
   const auto got = heed::evaluate<view, axes>(taken);
   BOOST_TEST(got(1, 3) == 9);
+}
+
+BOOST_AUTO_TEST_CASE(the_words_beside_functions_with_their_names) {
+  using greedier::row, greedier::column, greedier::width;
+  heed::tensor<float, row, width> q{row{3}};
+  heed::tensor<float, column, width> k{column{3}};
+  heed::tensor<int, row> ids{row{3}};
+  for (int i = 0; i < 3; ++i) {
+    ids(i) = 2 - i;
+    for (int d = 0; d < 4; ++d) k(i, d) = static_cast<float>(4 * i + d);
+  }
+  for (const heed::schedule how : {heed::fused, heed::unfused}) {
+    const auto scores = heed::softcap(heed::where(heed::causal<row, column>(), heed::dot<width>(q, k)), 30);
+    const auto weights = heed::dropout(heed::softmax<column>(scores, -1000), 0.0, 1);
+    const auto [context, lse] = heed::evaluate(how, heed::dot<column>(weights, k), heed::log_sum_exp<column>(scores));
+    BOOST_TEST(std::fabs(context(2, 1) - 5) < 1e-5F);
+    BOOST_TEST(std::fabs(lse(1) - std::log(2.0F)) < 1e-6F);
+    const auto both = heed::combine(heed::dot<column>(weights, k), lse, heed::dot<column>(weights, k), lse);
+    const auto merged = heed::evaluate(how, both.first);
+    BOOST_TEST(std::fabs(merged(2, 1) - 5) < 1e-5F);
+    const auto taken = heed::evaluate(how, heed::take<column>(k, ids));
+    BOOST_TEST(taken(0, 0) == 8);
+    const auto turned = heed::evaluate(how, heed::rope<width, column>(k, heed::rope_pairs::half));
+    BOOST_TEST(turned(0, 3) == 3);
+    const auto normed = heed::evaluate(how, heed::rms_norm<width>(k + 1, heed::at<column>(k, 0)));
+    BOOST_TEST(normed(0, 0) == 0);
+    const auto joined = heed::evaluate(how, heed::concat<column>(heed::roll<column>(k, 1), k * heed::index<width>()));
+    BOOST_TEST(joined(3, 3) == 9);
+    const auto stacked = heed::evaluate(how, heed::stack<row>(heed::relu(k), heed::min(k, 2)));
+    BOOST_TEST(stacked.size() == 24);
+    const auto wide = heed::evaluate(how, heed::broadcast<row>(heed::cumsum<width>(k), row{2}));
+    BOOST_TEST(wide(1, 0, 3) == 6);
+    const auto largest = heed::evaluate(how, heed::argmax<width>(k) + heed::cast<int>(heed::variance<width>(k)));
+    BOOST_TEST(largest(0) == 4);
+    BOOST_TEST(!heed::explain(how, heed::let(heed::softmax<column>(scores)) * 2).str().empty());
+  }
+  heed::kv_cache<float, column, width> cache{column{6}};
+  cache.append(k);
+  cache.append(heed::slice<column>(k, 0, 2));
+  cache.drop(0, 1);
+  BOOST_TEST(cache.length() == 4);
+  const auto product = heed::evaluate(heed::dot<width>(q, heed::packed<width>(k)));
+  BOOST_TEST(product(0, 0) == 0);
+  BOOST_TEST(heed::identical(k, k));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
