@@ -26,6 +26,8 @@ void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
   if (void* const block = allocate(bytes, alignment)) return block;
   throw std::bad_alloc();
 }
+// Not inlined, so that the compiler does not take it for a mistake in the callers of delete.
+[[gnu::noinline]] void release(void* block) { std::free(block); }
 constexpr std::size_t plain = 16;
 
 }  // namespace
@@ -40,14 +42,14 @@ void* operator new[](std::size_t bytes, std::align_val_t a) {
 }
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes, plain); }
 void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return allocate(bytes, plain); }
-void operator delete(void* block) noexcept { std::free(block); }
-void operator delete[](void* block) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t) noexcept { std::free(block); }
-void operator delete[](void* block, std::size_t) noexcept { std::free(block); }
-void operator delete(void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete[](void* block, std::align_val_t) noexcept { std::free(block); }
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
-void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { std::free(block); }
+void operator delete(void* block) noexcept { release(block); }
+void operator delete[](void* block) noexcept { release(block); }
+void operator delete(void* block, std::size_t) noexcept { release(block); }
+void operator delete[](void* block, std::size_t) noexcept { release(block); }
+void operator delete(void* block, std::align_val_t) noexcept { release(block); }
+void operator delete[](void* block, std::align_val_t) noexcept { release(block); }
+void operator delete(void* block, std::size_t, std::align_val_t) noexcept { release(block); }
+void operator delete[](void* block, std::size_t, std::align_val_t) noexcept { release(block); }
 
 using namespace heed;
 using namespace test;

@@ -35,7 +35,7 @@ class kv_cache {
   storage data_;
   extent_t length_ = 0;
 
-  auto filled(extent_t from, extent_t to) { return slice<Key>(data_, from, to); }
+  auto filled(extent_t from, extent_t to) { return heed::slice<Key>(data_, from, to); }
 
  public:
   using axes_type = storage_axes;
@@ -48,7 +48,7 @@ class kv_cache {
   extent_t length() const { return length_; }
   extent_t capacity() const { return data_.template extent<Key>(); }
   /// An expression over the keys that are there now.
-  auto view() const { return slice<Key>(data_, 0, length_); }
+  auto view() const { return heed::slice<Key>(data_, 0, length_); }
 
   void append(expression auto const& e) { append(policy{}, e); }
   template <detail::policy_like P>
@@ -60,7 +60,7 @@ class kv_cache {
         if (more > capacity() - length_)
           throw shape_error("kv_cache: " + std::to_string(length_) + " of " + std::to_string(capacity()) + " places of axis " +
                             detail::axis_name<Key>() + " are filled, " + std::to_string(more) + " more do not fit");
-        evaluate_into(p, filled(length_, length_ + more), n);
+        heed::evaluate_into(p, filled(length_, length_ + more), n);
         length_ += more;
       } else
         detail::refuse_destination<typename decltype(n)::axes_type, storage>();
@@ -75,7 +75,7 @@ class kv_cache {
   void drop(extent_t from, extent_t to) {
     if (from < 0 || to < from || to > length_)
       throw shape_error("kv_cache: cannot drop " + std::to_string(from) + " to " + std::to_string(to) + " of " + std::to_string(length_) + " keys");
-    if (to < length_ && from < to) evaluate_into(filled(from, from + length_ - to), slice<Key>(data_, to, length_));
+    if (to < length_ && from < to) heed::evaluate_into(filled(from, from + length_ - to), heed::slice<Key>(data_, to, length_));
     length_ -= to - from;
   }
   /// Along B, element i becomes what element ids(i) was (beams that continue others).
@@ -85,7 +85,7 @@ class kv_cache {
     if (ids.template extent<B>() != data_.template extent<B>())
       throw shape_error("kv_cache: axis " + detail::axis_name<B>() + " has extent " + std::to_string(data_.template extent<B>()) +
                         ", the ids have " + std::to_string(ids.template extent<B>()));
-    evaluate_into(filled(0, length_), take<B>(view(), ids));
+    heed::evaluate_into(filled(0, length_), heed::take<B>(view(), ids));
   }
 };
 

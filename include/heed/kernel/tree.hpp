@@ -263,14 +263,17 @@ void run_masked(void const* node, loops::bound const* in, char* out, extent_t ou
   constexpr int L = lanes_of<N>;
   N const& n = *static_cast<N const*>(node);
   using V = lane_type<typename N::value_type>;
-  auto const excluded = splat<V, L>(kernel::fill_value<V>(fill));
   for (extent_t r = 0; r < rows; ++r)
     for (extent_t l = 0; l < lanes; l += L) {
       cursor const c{in, r, l};
       mask<L> const k = kept_at<L, 0, N>::go(n, c);
       if (kept) *kept++ = k.bits;
-      kernel::store_lanes<Storage>(out + r * out_row + l * static_cast<extent_t>(sizeof(Storage)),
-                                   select(k, value_at<L, 0, N>::go(n, c), excluded));
+      char* const to = out + r * out_row + l * static_cast<extent_t>(sizeof(Storage));
+      auto const value = value_at<L, 0, N>::go(n, c);
+      if constexpr (std::is_same_v<V, bool>)
+        kernel::store_lanes<Storage>(to, value & k);  // an excluded truth value is false
+      else
+        kernel::store_lanes<Storage>(to, select(k, value, splat<V, L>(kernel::fill_value<V>(fill))));
     }
 }
 

@@ -109,7 +109,7 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
                       mistakes::part_has_axes_that_the_whole_lacks<Kind, typename S::axes_type, difference<Axes, axes<A...>>>);
           return poison{};
         } else {
-          detail::check_extents(typename S::axes_type{}, "softmax", s, n);
+          detail::check_extents(typename S::axes_type{}, Kind::name.data(), s, n);
           return reduction<Kind, axes<A...>, N, S>(kind, std::move(n), std::move(s), detail::fresh_id());
         }
       }

@@ -203,7 +203,7 @@ auto replace_slot_in(map<Op, T, A, E...> const& n, By const& by) {
   }(std::index_sequence_for<E...>{});
 }
 
-/// A slot times a number, below any number of wheres: the number can be hoisted.
+/// A slot times a number: which slot, and the number.
 template <class N>
 struct scaled_slot {
   static constexpr bool value = false;
@@ -211,33 +211,43 @@ struct scaled_slot {
 template <class T, class A, class S, class B, int I>
 struct scaled_slot<map<ops::times, T, A, slot_node<S, B, I>, scalar<T>>> {
   static constexpr bool value = true;
-  using N = map<ops::times, T, A, slot_node<S, B, I>, scalar<T>>;
-  static double scale(N const& n) { return static_cast<double>(n.template operand<1>().value); }
-  static auto bare(N const&) { return slot_node<S, B, I>{}; }
+  using slot = slot_node<S, B, I>;
+  static double scale(map<ops::times, T, A, slot, scalar<T>> const& n) { return static_cast<double>(n.template operand<1>().value); }
 };
 template <class T, class A, class S, class B, int I>
 struct scaled_slot<map<ops::times, T, A, scalar<T>, slot_node<S, B, I>>> {
   static constexpr bool value = true;
-  using N = map<ops::times, T, A, scalar<T>, slot_node<S, B, I>>;
-  static double scale(N const& n) { return static_cast<double>(n.template operand<0>().value); }
-  static auto bare(N const&) { return slot_node<S, B, I>{}; }
+  using slot = slot_node<S, B, I>;
+  static double scale(map<ops::times, T, A, scalar<T>, slot> const& n) { return static_cast<double>(n.template operand<0>().value); }
 };
 template <class T, class A, class S, class B, int I>
 struct scaled_slot<map<ops::divided, T, A, slot_node<S, B, I>, scalar<T>>> {
   static constexpr bool value = true;
-  using N = map<ops::divided, T, A, slot_node<S, B, I>, scalar<T>>;
-  static double scale(N const& n) { return 1 / static_cast<double>(n.template operand<1>().value); }
-  static auto bare(N const&) { return slot_node<S, B, I>{}; }
+  using slot = slot_node<S, B, I>;
+  static double scale(map<ops::divided, T, A, slot, scalar<T>> const& n) { return 1 / static_cast<double>(n.template operand<1>().value); }
 };
-template <class M, class X>
-  requires(scaled_slot<X>::value)
-struct scaled_slot<where_node<M, X>> {
-  static constexpr bool value = true;
-  static double scale(where_node<M, X> const& n) { return scaled_slot<X>::scale(n.operand); }
-  static auto bare(where_node<M, X> const& n) {
-    auto x = scaled_slot<X>::bare(n.operand);
-    return where_node<M, decltype(x)>(n.keep, std::move(x), n.id);
-  }
-};
+template <class Op, class T, class A, class... E>
+auto hoist_in(map<Op, T, A, E...> const& n, double* scales);
+/// The tree with every scaled slot bare; its number goes to scales[slot]. A slot occurs once.
+template <class N>
+auto hoist(N const& n, double* scales) {
+  if constexpr (scaled_slot<N>::value) {
+    scales[scaled_slot<N>::slot::number] = scaled_slot<N>::scale(n);
+    return typename scaled_slot<N>::slot{};
+  } else if constexpr (is_map<N>)
+    return plan::hoist_in(n, scales);
+  else if constexpr (is_where<N>) {
+    auto x = plan::hoist(n.operand, scales);
+    return where_node<std::remove_cvref_t<decltype(n.keep)>, decltype(x)>(n.keep, std::move(x), n.id);
+  } else
+    return n;
+}
+template <class Op, class T, class A, class... E>
+auto hoist_in(map<Op, T, A, E...> const& n, double* scales) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    auto make = [&](auto... x) { return map<Op, T, A, decltype(x)...>(n.op, n.id, std::move(x)...); };
+    return make(plan::hoist(n.template operand<I>(), scales)...);
+  }(std::index_sequence_for<E...>{});
+}
 
 }  // namespace heed::plan

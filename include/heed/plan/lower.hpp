@@ -225,7 +225,8 @@ class lowering {
       return lower_map<Marks>(n, shape);
   }
   template <bool Marks, class Op, class T, class A, class... E>
-  auto lower_map(map<Op, T, A, E...> const& n, hint const& shape) {
+  auto lower_map(map<Op, T, A, E...> const& n, hint const& outer) {
+    hint const shape(n, outer);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, lower_operand<Marks && is_sum<map<Op, T, A, E...>>, Marks>(n.template operand<I>(), shape)...);
     }(std::index_sequence_for<E...>{});
@@ -602,15 +603,17 @@ class lowering {
     else
       return flat;
   }
-  /// slot * number (below any where) becomes the slot of a scaled dot: the scale is applied while Q is packed.
+  /// slot * number, wherever it stands, becomes the slot of a scaled dot: the scale is applied while Q is packed, and the
+  /// scores have the same bits whatever is added to them or masked.
   template <class Tree, class Dots>
   static auto hoist_scale(Tree const& tree, Dots dots) {
-    if constexpr (std::tuple_size_v<Dots> == 1 && scaled_slot<Tree>::value) {
-      std::get<0>(dots).scale = scaled_slot<Tree>::scale(tree);
-      auto bare = scaled_slot<Tree>::bare(tree);
-      return with_dots<decltype(bare), Dots>{bare, dots};
-    } else
-      return with_dots<Tree, Dots>{tree, dots};
+    double scales[std::tuple_size_v<Dots> + 1];
+    for (double& scale : scales) scale = 1;
+    auto bare = plan::hoist(tree, scales);
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      ((std::get<I>(dots).scale = scales[I]), ...);
+    }(std::make_index_sequence<std::tuple_size_v<Dots>>{});
+    return with_dots<decltype(bare), Dots>{bare, dots};
   }
 
   // ---------------------------------------------------------------- reductions of rows
