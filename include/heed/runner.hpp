@@ -129,11 +129,11 @@ class runner {
 
   // ---------------------------------------------------------------- memory and results
   template <class T, class A>
-  void allocate(leaf<T, A>& l, std::size_t bytes, std::string_view why) {
+  void allocate(leaf<T, A>& l, std::size_t bytes, std::string_view name, std::string_view why) {
     stored_bytes_ += bytes;
     if (stored_bytes_ > limit_)
       throw shape_error("evaluate: the plan would store " + std::to_string(stored_bytes_) + " bytes between its stages, more than the limit of " +
-                        std::to_string(limit_) + "; the last of them are [" + plan::text_of<leaf<T, A>>::axis_text(A{}) + "]: " + std::string(why));
+                        std::to_string(limit_) + "; the last of them would be " + std::string(name) + " with axes " + detail::axis_names(A{}) + ": " + std::string(why));
     if (pending_ < most_pending) waiting_[pending_] = {bytes, why};
     ++pending_;
     if (!dry_) l.data = reinterpret_cast<T*>(memory_.take(bytes));

@@ -55,6 +55,23 @@ struct second_operand_of<map<Op, T, A, E, F, R...>> {
 template <class N>
 using second_operand = typename second_operand_of<N>::type;
 
+/// What an error calls a node.
+template <class N>
+constexpr std::string_view name_of() {
+  if constexpr (is_contraction<N>)
+    return "dot";
+  else if constexpr (is_reduction<N>)
+    return N::kind_type::name;
+  else if constexpr (is_map<N>)
+    return N::op_type::name;
+  else if constexpr (is_where<N>)
+    return "where";
+  else if constexpr (is_let<N>)
+    return "let";
+  else
+    return "an expression";
+}
+
 // ---------------------------------------------------------------- and of keep-sets; a plain `true` disappears
 template <class L>
 auto conjunction(L l) {

@@ -97,7 +97,7 @@ class lowering {
     ((l.extents[i++] = extent_of<A>(n, shape)), ...);
     l.make_dense();
     extent_t const size = detail::checked_size(l.extents, sizeof...(A), sizeof(V));
-    b_.allocate(l, static_cast<std::size_t>(size) * sizeof(V), why);
+    b_.allocate(l, static_cast<std::size_t>(size) * sizeof(V), plan::name_of<N>(), why);
     return l;
   }
 
@@ -404,7 +404,8 @@ class lowering {
     }
   }
   template <class Anchor, class Op, class T, class A, class... E>
-  auto around_map(map<Op, T, A, E...> const& n, Anchor const*& anchor, hint const& shape) {
+  auto around_map(map<Op, T, A, E...> const& n, Anchor const*& anchor, hint const& outer) {
+    hint const shape(n, outer);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, around<Anchor>(n.template operand<I>(), anchor, shape)...);
     }(std::index_sequence_for<E...>{});
@@ -521,7 +522,8 @@ class lowering {
       return weights_map<K>(n, shape);
   }
   template <class K, class Op, class T, class A, class... E>
-  auto weights_map(map<Op, T, A, E...> const& n, hint const& shape) {
+  auto weights_map(map<Op, T, A, E...> const& n, hint const& outer) {
+    hint const shape(n, outer);
     auto one = [&](auto const& e) {
       using E1 = std::remove_cvref_t<decltype(e)>;
       if constexpr (!std::is_void_v<typename linear_softmax<E1, K>::type>)
@@ -574,22 +576,25 @@ class lowering {
     }
   }
   template <class K, class Op, class T, class A, class E, class Dots>
-  auto scores_map(map<Op, T, A, E> const& n, Dots const& dots, hint const& shape) {
+  auto scores_map(map<Op, T, A, E> const& n, Dots const& dots, hint const& outer) {
+    hint const shape(n, outer);
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E>>{}, a.tree);
     return with_dots<decltype(tree), decltype(a.dots)>{tree, a.dots};
   }
   template <class K, class Op, class T, class A, class E, class F, class Dots>
-  auto scores_map(map<Op, T, A, E, F> const& n, Dots const& dots, hint const& shape) {
+  auto scores_map(map<Op, T, A, E, F> const& n, Dots const& dots, hint const& outer) {
+    hint const shape(n, outer);
     constexpr bool sum = is_sum<map<Op, T, A, E, F>>;
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
-    auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E>(a.tree, hint{n, shape}),
-                     term_of<sum, F>(b.tree, hint{n, shape}));
+    auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E>(a.tree, shape),
+                     term_of<sum, F>(b.tree, shape));
     return with_dots<decltype(tree), decltype(b.dots)>{tree, b.dots};
   }
   template <class K, class Op, class T, class A, class E, class F, class G, class Dots>
-  auto scores_map(map<Op, T, A, E, F, G> const& n, Dots const& dots, hint const& shape) {
+  auto scores_map(map<Op, T, A, E, F, G> const& n, Dots const& dots, hint const& outer) {
+    hint const shape(n, outer);
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
     auto c = scores<K>(n.template operand<2>(), b.dots, shape);
