@@ -3,14 +3,14 @@
 // peak of this process, fused and unfused, full and causal, one and all threads; runs interleaved, medians of what is left
 // after the first.
 // Next to read: tiles.cpp, the kernels alone.
+#include <heed/heed.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
-
-#include <heed/heed.hpp>
 
 namespace {
 
@@ -43,8 +43,7 @@ double peak_operations() {
   return best;
 }
 
-template <class T>
-void fill(T& t, unsigned seed) {
+template <class T> void fill(T& t, unsigned seed) {
   for (auto& x : t) {
     seed = seed * 1664525u + 1013904223u;
     x = static_cast<float>(static_cast<int>(seed >> 16) % 2000 - 1000) / 500.f;
@@ -64,8 +63,8 @@ void measure(heed::extent_t heads, heed::extent_t queries, heed::extent_t keys, 
   auto full = dot<key>(softmax<key>(scores), v);
   auto lower = dot<key>(softmax<key>(where(causal<query, key>(keys - queries), scores)), v);
   workspace memory;
-  double const operations =
-      4.0 * static_cast<double>(heads) * static_cast<double>(queries) * static_cast<double>(keys) * static_cast<double>(width);
+  double const operations = 4.0 * static_cast<double>(heads) * static_cast<double>(queries) *
+                            static_cast<double>(keys) * static_cast<double>(width);
   int const repeats = operations > 1e11 ? 3 : 9;
   for (int threads : {1, 0}) {
     std::vector<double> times[3];
@@ -84,9 +83,11 @@ void measure(heed::extent_t heads, heed::extent_t queries, heed::extent_t keys, 
     }
     auto share = [&](double seconds, double part) { return 100 * part * operations / seconds / peak; };
     double const t[] = {median(times[0]), median(times[1]), median(times[2])};
-    std::printf("%3td x %5td x %5td x %3td  %s: full %9.3f ms %5.1f %%   causal %9.3f ms %5.1f %% (of half)   unfused %9.3f ms, %.2f times fused\n",
-                heads, queries, keys, width, threads == 1 ? "1 thread   " : "all threads", t[0] * 1e3, share(t[0], 1), t[1] * 1e3,
-                share(t[1], 0.5), t[2] * 1e3, t[2] / t[0]);
+    std::printf(
+        "%3td x %5td x %5td x %3td  %s: full %9.3f ms %5.1f %%   causal %9.3f ms %5.1f %% (of half)   unfused %9.3f "
+        "ms, %.2f times fused\n",
+        heads, queries, keys, width, threads == 1 ? "1 thread   " : "all threads", t[0] * 1e3, share(t[0], 1),
+        t[1] * 1e3, share(t[1], 0.5), t[2] * 1e3, t[2] / t[0]);
     std::fflush(stdout);
   }
 }

@@ -2,6 +2,10 @@
 // In: nothing. Out: the speed of each tile kernel on warm data, as a share of the multiply-add peak that the same
 // process measures in registers right before and after it. Machines drift: the best of many short rounds counts.
 // Next: include/heed/kernel/multiply.hpp, whose shapes these numbers chose.
+#include <heed/kernel/multiply.hpp>
+#include <heed/kernel/simd.hpp>
+#include <heed/kernel/softmax_tile.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -9,29 +13,23 @@
 #include <new>
 #include <vector>
 
-#include <heed/kernel/multiply.hpp>
-#include <heed/kernel/simd.hpp>
-#include <heed/kernel/softmax_tile.hpp>
-
 namespace {
 
 using heed::kernel::extent_t;
 using heed::kernel::start;
 using heed::kernel::width;
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <class T> struct aligned {
   T* data;
-  explicit aligned(extent_t n) : data(static_cast<T*>(::operator new(static_cast<std::size_t>(n) * sizeof(T),
-                                                                     std::align_val_t{64}))) {
+  explicit aligned(extent_t n)
+      : data(static_cast<T*>(::operator new (static_cast<std::size_t>(n) * sizeof(T), std::align_val_t{64}))) {
     for (extent_t i = 0; i < n; ++i) data[i] = static_cast<T>((i * 7919 + 13) % 1001) / T(500) - T(1);
   }
   aligned(const aligned&) = delete;
   aligned& operator=(const aligned&) = delete;
-  ~aligned() { ::operator delete(data, std::align_val_t{64}); }
+  ~aligned() { ::operator delete (data, std::align_val_t{64}); }
 };
 
 // Multiply-adds in registers only: twelve chains, more than latency times ports, each from another value (equal ones
@@ -71,8 +69,9 @@ template <class T, class Work> void report(const char* name, double operations, 
   std::printf("  %-42s %7.1f of %7.1f G/s  %5.1f %%\n", name, best * 1e-9, peak * 1e-9, 100 * best / peak);
 }
 
-template <class T> void product(const char* name, extent_t rows, extent_t columns, extent_t depth, bool transposed,
-                                start how, bool padded) {
+template <class T>
+void product(const char* name, extent_t rows, extent_t columns, extent_t depth, bool transposed, start how,
+             bool padded) {
   aligned<T> a(rows * depth), b(depth * columns), c(rows * columns), scale(rows);
   std::fill(scale.data, scale.data + rows, T(0.5));
   const extent_t a_row = transposed ? 1 : depth;
@@ -106,12 +105,10 @@ template <class T> void all(const char* type) {
                                        start::add, nullptr, true);
       }
     });
-    report<T>("pack 256 x panel, rows (elements)", double(depth * panel), [&] {
-      heed::kernel::pack_panel<T>(b.data, columns, 1, depth, std::min(panel, columns), packed.data);
-    });
-    report<T>("pack 256 x panel, columns (elements)", double(depth * panel), [&] {
-      heed::kernel::pack_panel<T>(a.data, 1, depth, depth, std::min(panel, rows), packed.data);
-    });
+    report<T>("pack 256 x panel, rows (elements)", double(depth * panel),
+              [&] { heed::kernel::pack_panel<T>(b.data, columns, 1, depth, std::min(panel, columns), packed.data); });
+    report<T>("pack 256 x panel, columns (elements)", double(depth * panel),
+              [&] { heed::kernel::pack_panel<T>(a.data, 1, depth, depth, std::min(panel, rows), packed.data); });
   }
   {
     constexpr extent_t keys = 96, lanes = 64;

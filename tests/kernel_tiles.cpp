@@ -2,6 +2,12 @@
 // In: the register tiles, the rearrangements and the softmax of a tile, at sizes around every vector and tile border.
 // Out: agreement with plain double loops; the same bits in every tile; not a byte touched outside of the operands.
 // Next: the kernels that are built of these.
+#include <heed/kernel/multiply.hpp>
+#include <heed/kernel/simd.hpp>
+#include <heed/kernel/softmax_tile.hpp>
+
+#include <boost/test/unit_test.hpp>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -10,12 +16,6 @@
 #include <tuple>
 #include <utility>
 #include <vector>
-
-#include <boost/test/unit_test.hpp>
-
-#include <heed/kernel/multiply.hpp>
-#include <heed/kernel/simd.hpp>
-#include <heed/kernel/softmax_tile.hpp>
 
 namespace {
 
@@ -208,8 +208,8 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(panels_are_packed_and_padded, T, types) {
   for (extent_t depth : sizes) {
     for (extent_t columns = 0; columns <= panel<T>; columns += columns < 4 ? 1 : 3) {
       const auto check = [&](extent_t k_step, extent_t n_step) {
-        const std::vector<T> b = random_values<T>(
-            depth == 0 || columns == 0 ? 0 : (depth - 1) * k_step + (columns - 1) * n_step + 1);
+        const std::vector<T> b =
+            random_values<T>(depth == 0 || columns == 0 ? 0 : (depth - 1) * k_step + (columns - 1) * n_step + 1);
         guarded<T> out(depth * panel<T>, guarded<T>::guard());
         pack_panel<T>(b.data(), k_step, n_step, depth, columns, out.data());
         bool equal = true;
@@ -329,8 +329,12 @@ template <class T> struct softmax_case {
   guarded<T> tile, maximum, sum, rescale;
 
   softmax_case(int lanes_, std::vector<T> scores_)
-      : lanes(lanes_), keys(static_cast<extent_t>(scores_.size()) / lanes_), scores(std::move(scores_)),
-        tile(static_cast<extent_t>(scores.size())), maximum(lanes_, -infinity<T>), sum(lanes_),
+      : lanes(lanes_),
+        keys(static_cast<extent_t>(scores_.size()) / lanes_),
+        scores(std::move(scores_)),
+        tile(static_cast<extent_t>(scores.size())),
+        maximum(lanes_, -infinity<T>),
+        sum(lanes_),
         rescale(lanes_, guarded<T>::guard()) {
     std::copy(scores.begin(), scores.end(), tile.data());
   }

@@ -8,6 +8,7 @@
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>
 #include <boost/hana/unpack.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -48,63 +49,45 @@ struct named_extent {
 
 /// An axis is a type. `struct d_head : heed::axis<64> {};` has its extent in the type, `struct key : heed::axis<> {};`
 /// gets it at run time, as in `key{128}`. Two tags are two axes, whatever their names and extents.
-template <extent_t Extent = detail::dynamic>
-struct axis {
+template <extent_t Extent = detail::dynamic> struct axis {
   static_assert(Extent >= 0, "an axis has an extent of at least 0");
   static constexpr extent_t static_extent = Extent;
 };
-template <>
-struct axis<detail::dynamic> {
+template <> struct axis<detail::dynamic> {
   static constexpr extent_t static_extent = detail::dynamic;
   detail::named_extent size{};
 };
 
 /// A list of axes, in order. `axes<batch, query, model>`.
-template <class... A>
-struct axes {
-  static constexpr std::size_t rank = sizeof...(A);
-};
+template <class... A> struct axes { static constexpr std::size_t rank = sizeof...(A); };
 
 namespace detail {
 
-template <extent_t N>
-std::true_type derives_from_axis(axis<N> const*);
+template <extent_t N> std::true_type derives_from_axis(axis<N> const*);
 std::false_type derives_from_axis(void const*);
 
 template <class A>
 concept axis_tag = decltype(detail::derives_from_axis(static_cast<A const*>(nullptr)))::value;
 
-template <class A>
-inline constexpr bool is_dynamic = A::static_extent == dynamic;
+template <class A> inline constexpr bool is_dynamic = A::static_extent == dynamic;
 
-template <class T>
-struct type_tag {
-  using type = T;
-};
+template <class T> struct type_tag { using type = T; };
 
 // ---- membership and position: folds
-template <class A, class List>
-inline constexpr bool contains = false;
-template <class A, class... B>
-inline constexpr bool contains<A, axes<B...>> = (std::is_same_v<A, B> || ...);
+template <class A, class List> inline constexpr bool contains = false;
+template <class A, class... B> inline constexpr bool contains<A, axes<B...>> = (std::is_same_v<A, B> || ...);
 
-template <class List, class In>
-inline constexpr bool subset = false;
-template <class... A, class In>
-inline constexpr bool subset<axes<A...>, In> = (contains<A, In> && ...);
+template <class List, class In> inline constexpr bool subset = false;
+template <class... A, class In> inline constexpr bool subset<axes<A...>, In> = (contains<A, In> && ...);
 
-template <class L, class R>
-inline constexpr bool same_set = L::rank == R::rank && subset<L, R>;
+template <class L, class R> inline constexpr bool same_set = L::rank == R::rank&& subset<L, R>;
 
-template <class List>
-inline constexpr bool distinct = true;
+template <class List> inline constexpr bool distinct = true;
 template <class A, class... B>
 inline constexpr bool distinct<axes<A, B...>> = !contains<A, axes<B...>> && distinct<axes<B...>>;
 
-template <class A, class List>
-struct position;
-template <class A, class... B>
-struct position<A, axes<B...>> {
+template <class A, class List> struct position;
+template <class A, class... B> struct position<A, axes<B...>> {
   static constexpr int find() {
     int i = 0;
     (void)((std::is_same_v<A, B> ? true : (++i, false)) || ...);
@@ -113,33 +96,25 @@ struct position<A, axes<B...>> {
   static constexpr int value = find();
 };
 /// The place of A in the list; the list's length where it has no A.
-template <class A, class List>
-inline constexpr int index_of = position<A, List>::value;
+template <class A, class List> inline constexpr int index_of = position<A, List>::value;
 
 // ---- difference and intersection: Hana filters the list, Hana unpacks it again; memoised by the class template
-template <class Other, bool Keep>
-struct is_in {
-  template <class Tag>
-  constexpr auto operator()(Tag) const {
+template <class Other, bool Keep> struct is_in {
+  template <class Tag> constexpr auto operator()(Tag) const {
     return boost::hana::bool_c<contains<typename Tag::type, Other> == Keep>;
   }
 };
 struct to_axes {
-  template <class... Tag>
-  constexpr auto operator()(Tag...) const {
-    return axes<typename Tag::type...>{};
-  }
+  template <class... Tag> constexpr auto operator()(Tag...) const { return axes<typename Tag::type...>{}; }
 };
-template <class List, class Other, bool Keep>
-struct filtered;
+template <class List, class Other, bool Keep> struct filtered;
 template <class... A, class Other, bool Keep>
   requires(sizeof...(A) > 0 && !std::is_same_v<axes<A...>, Other>)
 struct filtered<axes<A...>, Other, Keep> {
-  using type = decltype(boost::hana::unpack(boost::hana::filter(boost::hana::tuple_t<A...>, is_in<Other, Keep>{}),
-                                            to_axes{}));
+  using type =
+      decltype(boost::hana::unpack(boost::hana::filter(boost::hana::tuple_t<A...>, is_in<Other, Keep>{}), to_axes{}));
 };
-template <class... A, bool Keep>
-struct filtered<axes<A...>, axes<A...>, Keep> {
+template <class... A, bool Keep> struct filtered<axes<A...>, axes<A...>, Keep> {
   using type = std::conditional_t<Keep, axes<A...>, axes<>>;
 };
 template <class Other, bool Keep>
@@ -148,77 +123,42 @@ struct filtered<axes<>, Other, Keep> {
   using type = axes<>;
 };
 
-template <class L, class R>
-using difference = typename filtered<L, R, false>::type;
-template <class L, class R>
-using intersection = typename filtered<L, R, true>::type;
+template <class L, class R> using difference = typename filtered<L, R, false>::type;
+template <class L, class R> using intersection = typename filtered<L, R, true>::type;
 
-template <class L, class R>
-struct joined;
-template <class... A, class... B>
-struct joined<axes<A...>, axes<B...>> {
-  using type = axes<A..., B...>;
-};
-template <class L, class R>
-struct united : joined<L, difference<R, L>> {};
-template <class L>
-struct united<L, L> {
-  using type = L;
-};
+template <class L, class R> struct joined;
+template <class... A, class... B> struct joined<axes<A...>, axes<B...>> { using type = axes<A..., B...>; };
+template <class L, class R> struct united : joined<L, difference<R, L>> {};
+template <class L> struct united<L, L> { using type = L; };
 /// All of L in its order, then what only R has.
-template <class L, class R>
-using unite = typename united<L, R>::type;
+template <class L, class R> using unite = typename united<L, R>::type;
 
-template <class... L>
-struct united_all;
-template <>
-struct united_all<> {
-  using type = axes<>;
-};
-template <class L>
-struct united_all<L> {
-  using type = L;
-};
-template <class L, class R, class... M>
-struct united_all<L, R, M...> : united_all<unite<L, R>, M...> {};
-template <class... L>
-using unite_all = typename united_all<L...>::type;
+template <class... L> struct united_all;
+template <> struct united_all<> { using type = axes<>; };
+template <class L> struct united_all<L> { using type = L; };
+template <class L, class R, class... M> struct united_all<L, R, M...> : united_all<unite<L, R>, M...> {};
+template <class... L> using unite_all = typename united_all<L...>::type;
 
-template <class List, class From, class To>
-struct renamed_list;
-template <class... A, class From, class To>
-struct renamed_list<axes<A...>, From, To> {
+template <class List, class From, class To> struct renamed_list;
+template <class... A, class From, class To> struct renamed_list<axes<A...>, From, To> {
   using type = axes<std::conditional_t<std::is_same_v<A, From>, To, A>...>;
 };
-template <class List, class From, class To>
-using rename_in = typename renamed_list<List, From, To>::type;
+template <class List, class From, class To> using rename_in = typename renamed_list<List, From, To>::type;
 
 /// `From` replaced by all of `To...` where it stood.
-template <class List, class From, class... To>
-struct replaced_list;
-template <class... A, class From, class... To>
-struct replaced_list<axes<A...>, From, To...> {
-  template <class... L>
-  struct cat {
-    using type = axes<>;
-  };
-  template <class L, class... R>
-  struct cat<L, R...> : joined<L, typename cat<R...>::type> {};
+template <class List, class From, class... To> struct replaced_list;
+template <class... A, class From, class... To> struct replaced_list<axes<A...>, From, To...> {
+  template <class... L> struct cat { using type = axes<>; };
+  template <class L, class... R> struct cat<L, R...> : joined<L, typename cat<R...>::type> {};
   using type = typename cat<std::conditional_t<std::is_same_v<A, From>, axes<To...>, axes<A>>...>::type;
 };
-template <class List, class From, class... To>
-using replace_in = typename replaced_list<List, From, To...>::type;
+template <class List, class From, class... To> using replace_in = typename replaced_list<List, From, To...>::type;
 
 /// Calls f(type_tag<A>{}) for each axis in order.
-template <class... A, class F>
-constexpr void for_each_axis(axes<A...>, F&& f) {
-  (f(type_tag<A>{}), ...);
-}
+template <class... A, class F> constexpr void for_each_axis(axes<A...>, F&& f) { (f(type_tag<A>{}), ...); }
 
-template <class List>
-inline constexpr bool all_static = false;
-template <class... A>
-inline constexpr bool all_static<axes<A...>> = ((A::static_extent != dynamic) && ...);
+template <class List> inline constexpr bool all_static = false;
+template <class... A> inline constexpr bool all_static<axes<A...>> = ((A::static_extent != dynamic) && ...);
 
 }  // namespace detail
 }  // namespace heed

@@ -11,24 +11,16 @@ namespace heed {
 /// Keys or values of a sequence that grows: `kv_cache<float, key, batch, kv_head, d_head> k{key{2048}, batch{1}};`
 /// append(e) stores e behind what is there, view() is an expression over what is filled. Past the capacity append throws
 /// shape_error and changes nothing. Sequences of different length in one batch: lengths in an integer tensor, and a mask.
-template <class T, class Key, class... A>
-class kv_cache {
+template <class T, class Key, class... A> class kv_cache {
   static_assert(detail::is_dynamic<Key>, "kv_cache: the axis of the keys has an extent known at run time");
   static_assert(!detail::contains<Key, axes<A...>>, "kv_cache: list the axes without the one of the keys");
 
   // key second to last: a head's keys lie one behind the other
-  template <class Before, class... R>
-  struct order;
-  template <class... B, class Last>
-  struct order<axes<B...>, Last> {
-    using type = axes<B..., Key, Last>;
-  };
+  template <class Before, class... R> struct order;
+  template <class... B, class Last> struct order<axes<B...>, Last> { using type = axes<B..., Key, Last>; };
   template <class... B, class X, class Y, class... R>
   struct order<axes<B...>, X, Y, R...> : order<axes<B..., X>, Y, R...> {};
-  template <class... B>
-  struct order<axes<B...>> {
-    using type = axes<Key>;
-  };
+  template <class... B> struct order<axes<B...>> { using type = axes<Key>; };
   using storage_axes = typename order<axes<>, A...>::type;
   using storage = typename detail::tensor_over<T, storage_axes>::type;
 
@@ -51,15 +43,15 @@ class kv_cache {
   auto view() const { return heed::slice<Key>(data_, 0, length_); }
 
   void append(expression auto const& e) { append(policy{}, e); }
-  template <detail::policy_like P>
-  void append(P const& p, expression auto const& e) {
+  template <detail::policy_like P> void append(P const& p, expression auto const& e) {
     if constexpr (!detail::is_poison<decltype(e)>) {
       auto n = detail::as_node(e);
       if constexpr (detail::destination_fits<typename decltype(n)::axes_type, storage>) {
         extent_t const more = detail::known_extent<Key>(n, "kv_cache");
         if (more > capacity() - length_)
-          throw shape_error("kv_cache: " + std::to_string(length_) + " of " + std::to_string(capacity()) + " places of axis " +
-                            detail::axis_name<Key>() + " are filled, " + std::to_string(more) + " more do not fit");
+          throw shape_error("kv_cache: " + std::to_string(length_) + " of " + std::to_string(capacity()) +
+                            " places of axis " + detail::axis_name<Key>() + " are filled, " + std::to_string(more) +
+                            " more do not fit");
         heed::evaluate_into(p, filled(length_, length_ + more), n);
         length_ += more;
       } else
@@ -68,31 +60,33 @@ class kv_cache {
   }
   /// Keeps the first n keys.
   void truncate(extent_t n) {
-    if (n < 0 || n > length_) throw shape_error("kv_cache: cannot keep " + std::to_string(n) + " of " + std::to_string(length_) + " keys");
+    if (n < 0 || n > length_)
+      throw shape_error("kv_cache: cannot keep " + std::to_string(n) + " of " + std::to_string(length_) + " keys");
     length_ = n;
   }
   /// Takes the keys from .. to out; later ones move up.
   void drop(extent_t from, extent_t to) {
     if (from < 0 || to < from || to > length_)
-      throw shape_error("kv_cache: cannot drop " + std::to_string(from) + " to " + std::to_string(to) + " of " + std::to_string(length_) + " keys");
-    if (to < length_ && from < to) heed::evaluate_into(filled(from, from + length_ - to), heed::slice<Key>(data_, to, length_));
+      throw shape_error("kv_cache: cannot drop " + std::to_string(from) + " to " + std::to_string(to) + " of " +
+                        std::to_string(length_) + " keys");
+    if (to < length_ && from < to)
+      heed::evaluate_into(filled(from, from + length_ - to), heed::slice<Key>(data_, to, length_));
     length_ -= to - from;
   }
   /// Along B, element i becomes what element ids(i) was (beams that continue others).
-  template <class B>
-  void reorder(expression auto const& ids) {
+  template <class B> void reorder(expression auto const& ids) {
     static_assert(detail::contains<B, axes<A...>>, "kv_cache: reorder along one of the cache's axes");
     if (ids.template extent<B>() != data_.template extent<B>())
-      throw shape_error("kv_cache: axis " + detail::axis_name<B>() + " has extent " + std::to_string(data_.template extent<B>()) +
-                        ", the ids have " + std::to_string(ids.template extent<B>()));
+      throw shape_error("kv_cache: axis " + detail::axis_name<B>() + " has extent " +
+                        std::to_string(data_.template extent<B>()) + ", the ids have " +
+                        std::to_string(ids.template extent<B>()));
     heed::evaluate_into(filled(0, length_), heed::take<B>(view(), ids));
   }
 };
 
 /// A snapshot of w laid out for contractions over A...: its rows along the other axes lie side by side, in the order in which
 /// the kernels read them. It stands wherever w does.
-template <class... A>
-auto packed(expression auto const& w) {
+template <class... A> auto packed(expression auto const& w) {
   using E = std::remove_cvref_t<decltype(w)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
@@ -100,13 +94,15 @@ auto packed(expression auto const& w) {
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, A...>::type;
     if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
-      HEED_REFUSE("packed: the operand has no such axis", detail::mistakes::axis_is_missing<detail::packed_word, Missing, Axes>);
+      HEED_REFUSE("packed: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::packed_word, Missing, Axes>);
       return detail::poison{};
     } else {
       using Order = detail::unite<axes<A...>, Axes>;
       auto n = detail::as_node(w);
       auto copy = detail::evaluate_one<false, Order>({}, n);
-      return detail::with_type<typename decltype(copy)::value_type const>(detail::reshape_leaf(copy.heed_leaf(), Axes{}));
+      return detail::with_type<typename decltype(copy)::value_type const>(
+          detail::reshape_leaf(copy.heed_leaf(), Axes{}));
     }
   }
 }

@@ -11,12 +11,8 @@ namespace heed {
 namespace detail {
 inline namespace HEED_ARCH {
 
-template <class T, class List>
-struct tensor_over;
-template <class T, class... A>
-struct tensor_over<T, axes<A...>> {
-  using type = tensor<T, A...>;
-};
+template <class T, class List> struct tensor_over;
+template <class T, class... A> struct tensor_over<T, axes<A...>> { using type = tensor<T, A...>; };
 
 // ---------------------------------------------------------------- leaves of an expression: do they touch a destination?
 struct memory_range {
@@ -24,8 +20,7 @@ struct memory_range {
   char const* high = nullptr;
   bool meets(memory_range o) const { return low < o.high && o.low < high; }
 };
-template <class T, class... A>
-memory_range range_of(leaf<T, axes<A...>> const& l) {
+template <class T, class... A> memory_range range_of(leaf<T, axes<A...>> const& l) {
   extent_t low = 0, high = 0;
   for (std::size_t i = 0; i < sizeof...(A); ++i) {
     if (l.extents[i] == 0) return {};
@@ -35,128 +30,88 @@ memory_range range_of(leaf<T, axes<A...>> const& l) {
   char const* p = reinterpret_cast<char const*>(l.data);
   return {p + low * static_cast<extent_t>(sizeof(T)), p + (high + 1) * static_cast<extent_t>(sizeof(T))};
 }
-template <class N>
-struct leaf_walk {
-  template <class F>
-  static void go(N const&, F&&) {}
+template <class N> struct leaf_walk {
+  template <class F> static void go(N const&, F&&) {}
 };
-template <class T, class A>
-struct leaf_walk<leaf<T, A>> {
-  template <class F>
-  static void go(leaf<T, A> const& n, F&& f) {
-    f(n);
+template <class T, class A> struct leaf_walk<leaf<T, A>> {
+  template <class F> static void go(leaf<T, A> const& n, F&& f) { f(n); }
+};
+template <class N, class F> void for_each_leaf(N const& n, F&& f) { leaf_walk<N>::go(n, f); }
+template <class Op, class T, class A, class... E> struct leaf_walk<map<Op, T, A, E...>> {
+  template <class F> static void go(map<Op, T, A, E...> const& n, F&& f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (detail::for_each_leaf(n.template operand<I>(), f), ...); }
+    (std::index_sequence_for<E...>{});
   }
 };
-template <class N, class F>
-void for_each_leaf(N const& n, F&& f) {
-  leaf_walk<N>::go(n, f);
-}
-template <class Op, class T, class A, class... E>
-struct leaf_walk<map<Op, T, A, E...>> {
-  template <class F>
-  static void go(map<Op, T, A, E...> const& n, F&& f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (detail::for_each_leaf(n.template operand<I>(), f), ...);
-    }(std::index_sequence_for<E...>{});
+template <class A, bool S, class X, class... E> struct leaf_walk<joined_node<A, S, X, E...>> {
+  template <class F> static void go(joined_node<A, S, X, E...> const& n, F&& f) {
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (detail::for_each_leaf(n.template operand<I>(), f), ...); }
+    (std::index_sequence_for<E...>{});
   }
 };
-template <class A, bool S, class X, class... E>
-struct leaf_walk<joined_node<A, S, X, E...>> {
-  template <class F>
-  static void go(joined_node<A, S, X, E...> const& n, F&& f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (detail::for_each_leaf(n.template operand<I>(), f), ...);
-    }(std::index_sequence_for<E...>{});
-  }
-};
-template <class M, class X>
-struct leaf_walk<where_node<M, X>> {
-  template <class F>
-  static void go(where_node<M, X> const& n, F&& f) {
+template <class M, class X> struct leaf_walk<where_node<M, X>> {
+  template <class F> static void go(where_node<M, X> const& n, F&& f) {
     detail::for_each_leaf(n.keep, f), detail::for_each_leaf(n.operand, f);
   }
 };
-template <class K, class L, class R>
-struct leaf_walk<contraction<K, L, R>> {
-  template <class F>
-  static void go(contraction<K, L, R> const& n, F&& f) {
+template <class K, class L, class R> struct leaf_walk<contraction<K, L, R>> {
+  template <class F> static void go(contraction<K, L, R> const& n, F&& f) {
     detail::for_each_leaf(n.left, f), detail::for_each_leaf(n.right, f);
   }
 };
-template <class K, class O, class E, class S>
-struct leaf_walk<reduction<K, O, E, S>> {
-  template <class F>
-  static void go(reduction<K, O, E, S> const& n, F&& f) {
+template <class K, class O, class E, class S> struct leaf_walk<reduction<K, O, E, S>> {
+  template <class F> static void go(reduction<K, O, E, S> const& n, F&& f) {
     detail::for_each_leaf(n.operand, f);
     if constexpr (!std::is_same_v<S, no_axis>) detail::for_each_leaf(n.sink, f);
   }
 };
-template <class E>
-struct leaf_walk<let_node<E>> {
-  template <class F>
-  static void go(let_node<E> const& n, F&& f) {
-    detail::for_each_leaf(n.operand, f);
-  }
+template <class E> struct leaf_walk<let_node<E>> {
+  template <class F> static void go(let_node<E> const& n, F&& f) { detail::for_each_leaf(n.operand, f); }
 };
-template <class C, class A, class E>
-struct leaf_walk<reindexed<C, A, E>> {
-  template <class F>
-  static void go(reindexed<C, A, E> const& n, F&& f) {
-    detail::for_each_leaf(n.operand, f);
-  }
+template <class C, class A, class E> struct leaf_walk<reindexed<C, A, E>> {
+  template <class F> static void go(reindexed<C, A, E> const& n, F&& f) { detail::for_each_leaf(n.operand, f); }
 };
-template <class A, class X, class T, class I>
-struct leaf_walk<take_node<A, X, T, I>> {
-  template <class F>
-  static void go(take_node<A, X, T, I> const& n, F&& f) {
+template <class A, class X, class T, class I> struct leaf_walk<take_node<A, X, T, I>> {
+  template <class F> static void go(take_node<A, X, T, I> const& n, F&& f) {
     detail::for_each_leaf(n.table, f), detail::for_each_leaf(n.ids, f);
   }
 };
 
 // ---------------------------------------------------------------- destinations
-template <class T, class... A>
-auto destination_leaf(tensor<T, A...>& t) {
-  return t.heed_leaf();
-}
+template <class T, class... A> auto destination_leaf(tensor<T, A...>& t) { return t.heed_leaf(); }
 template <class T, class... A>
   requires(!std::is_const_v<T>)
-auto destination_leaf(view<T, A...> const& v) {
-  return v.heed_leaf();
-}
+auto destination_leaf(view<T, A...> const& v) { return v.heed_leaf(); }
 template <class T, class A>
   requires(!std::is_const_v<T>)
-auto destination_leaf(leaf<T, A> const& l) {
-  return l;
-}
+auto destination_leaf(leaf<T, A> const& l) { return l; }
 template <class D>
-concept destination_like = requires(std::remove_reference_t<D>& d) { detail::destination_leaf(d); };
+concept destination_like = requires(std::remove_reference_t<D>& d) {
+  detail::destination_leaf(d);
+};
 
-template <class Axes, class D>
-inline constexpr bool destination_fits = same_set<Axes, typename D::axes_type>;
-template <class Axes, class D>
-void refuse_destination() {
-  HEED_REFUSE("evaluate: the expression does not fit the tensor", mistakes::destination_has_other_axes<Axes, typename D::axes_type>);
+template <class Axes, class D> inline constexpr bool destination_fits = same_set<Axes, typename D::axes_type>;
+template <class Axes, class D> void refuse_destination() {
+  HEED_REFUSE("evaluate: the expression does not fit the tensor",
+              mistakes::destination_has_other_axes<Axes, typename D::axes_type>);
 }
-template <class N, class T, class A>
-void check_destination(N const& n, leaf<T, A> const& out) {
+template <class N, class T, class A> void check_destination(N const& n, leaf<T, A> const& out) {
   for_each_axis(A{}, [&]<class X>(type_tag<X>) {
     extent_t const e = n.template extent<X>(), d = out.template extent<X>();
     if (e != dynamic && e != d)
-      throw shape_error("evaluate: axis " + detail::axis_name<X>() + " has extent " + std::to_string(e) + " in the expression and " +
-                        std::to_string(d) + " in the destination");
+      throw shape_error("evaluate: axis " + detail::axis_name<X>() + " has extent " + std::to_string(e) +
+                        " in the expression and " + std::to_string(d) + " in the destination");
   });
 }
 
 // ---------------------------------------------------------------- one run: nodes and their destinations
-template <class N, class Leaf>
-struct result {
+template <class N, class Leaf> struct result {
   N const& node;
   Leaf out;
   leaf<typename N::value_type, typename N::axes_type> own;  // in the node's own order, where the storage is of its type
   bool owned = false;
 };
-template <class N, class T, class A>
-auto make_result(N const& n, leaf<T, A> const& out) {
+template <class N, class T, class A> auto make_result(N const& n, leaf<T, A> const& out) {
   result<N, leaf<T, A>> r{n, out, {}, false};
   if constexpr (std::is_same_v<T, typename N::value_type>) {
     r.own = detail::reshape_leaf(out, typename N::axes_type{});
@@ -165,12 +120,12 @@ auto make_result(N const& n, leaf<T, A> const& out) {
   return r;
 }
 
-template <class N, class... All>
-constexpr int priority_of() {
+template <class N, class... All> constexpr int priority_of() {
   constexpr bool inside = (plan::mentioned<N, All>::value || ...);
   if constexpr (inside) return 0;  // others read it
   if constexpr (plan::is_reduction<N>) {
-    if constexpr (std::is_same_v<typename N::kind_type, kinds::log_sum_exp>) return 2;  // a stage of another may bring it along
+    if constexpr (std::is_same_v<typename N::kind_type, kinds::log_sum_exp>)
+      return 2;  // a stage of another may bring it along
   }
   return 1;
 }
@@ -178,7 +133,8 @@ constexpr int priority_of() {
 template <bool MayUnfuse, bool Explains, class... R>
 [[gnu::cold]] void run_results(policy const& p, arena& memory, plan::report* report, bool dry, R&... r) {
   using Repeated = plan::repeated<std::remove_cvref_t<decltype(r.node)>...>;
-  using Wanted = std::conditional_t<(sizeof...(R) > 1), plan::types<std::remove_cvref_t<decltype(r.node)>...>, plan::types<>>;
+  using Wanted =
+      std::conditional_t<(sizeof...(R) > 1), plan::types<std::remove_cvref_t<decltype(r.node)>...>, plan::types<>>;
   using Run = runner<Repeated, Wanted, MayUnfuse, Explains>;
   Run run(p, memory, report, dry);
   plan::lowering<Run> lower(run);
@@ -209,12 +165,12 @@ template <bool MayUnfuse, bool Explains, class... R>
      ...);
   }
 }
-template <bool MayUnfuse, class... R>
-[[gnu::cold]] void run_checked(policy const& p, R... r) {
+template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy const& p, R... r) {
   workspace::lease lease(p.memory);
   arena local;
   arena& memory = lease.memory() ? *lease.memory() : local;
-  if (p.store_limit != std::numeric_limits<std::size_t>::max()) detail::run_results<MayUnfuse, false>(p, memory, nullptr, true, r...);
+  if (p.store_limit != std::numeric_limits<std::size_t>::max())
+    detail::run_results<MayUnfuse, false>(p, memory, nullptr, true, r...);
   // a destination that is also read, or that another destination touches: through a buffer of its own
   memory_range const ranges[] = {detail::range_of(r.out)...};
   std::size_t k = 0;
@@ -227,7 +183,9 @@ template <bool MayUnfuse, class... R>
     std::size_t const bytes = static_cast<std::size_t>(x.out.size()) * sizeof(*x.out.data);
     x.out.data = reinterpret_cast<decltype(x.out.data)>(memory.take(bytes));
     x.out.make_dense();
-    if constexpr (requires { x.own = detail::reshape_leaf(x.out, typename std::remove_cvref_t<decltype(x.node)>::axes_type{}); })
+    if constexpr (requires {
+                    x.own = detail::reshape_leaf(x.out, typename std::remove_cvref_t<decltype(x.node)>::axes_type{});
+                  })
       x.own = detail::reshape_leaf(x.out, typename std::remove_cvref_t<decltype(x.node)>::axes_type{});
   };
   auto const before = std::make_tuple(r.out...);
@@ -240,24 +198,27 @@ template <bool MayUnfuse, class... R>
     runner<plan::types<>, plan::types<>, false, false> copier(p, memory, nullptr, false);
     copier.map(leaf<T const, A>(detail::with_type<T const>(from)), to, 0.0);
   };
-  [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_back(r.out, std::get<I>(before)), ...); }(std::index_sequence_for<R...>{});
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_back(r.out, std::get<I>(before)), ...); }
+  (std::index_sequence_for<R...>{});
 }
 
-template <class Order, class N>
-auto make_tensor(N const& n) {
+template <class Order, class N> auto make_tensor(N const& n) {
   using T = typename tensor_over<typename N::value_type, Order>::type;
   extent_t extents[Order::rank + 1] = {};
   int i = 0;
-  for_each_axis(Order{}, [&]<class A>(type_tag<A>) { extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(n, plan::hint{}); });
+  for_each_axis(Order{}, [&]<class A>(type_tag<A>) {
+    extents[i++] =
+        plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(n, plan::hint{});
+  });
   return T(uninitialised{}, extents);
 }
 inline policy as_policy(policy const& p) { return p; }
 inline policy as_policy(schedule s) { return policy{.schedule = s}; }
 template <class P>
-concept policy_like = std::is_same_v<std::remove_cvref_t<P>, policy> || std::is_same_v<std::remove_cvref_t<P>, schedule>;
+concept policy_like =
+    std::is_same_v<std::remove_cvref_t<P>, policy> || std::is_same_v<std::remove_cvref_t<P>, schedule>;
 
-template <bool MayUnfuse, class Order, class E>
-auto evaluate_one(policy const& p, E const& e) {
+template <bool MayUnfuse, class Order, class E> auto evaluate_one(policy const& p, E const& e) {
   if constexpr (is_poison<E>)
     return poison{};
   else {
@@ -275,8 +236,7 @@ auto evaluate_one(policy const& p, E const& e) {
     }
   }
 }
-template <bool MayUnfuse, class... E>
-auto evaluate_several(policy const& p, E const&... e) {
+template <bool MayUnfuse, class... E> auto evaluate_several(policy const& p, E const&... e) {
   if constexpr ((is_poison<E> || ...))
     return std::tuple(([](auto const&) { return poison{}; })(e)...);
   else {
@@ -284,14 +244,14 @@ auto evaluate_several(policy const& p, E const&... e) {
       auto out = std::tuple(detail::make_tensor<typename std::remove_cvref_t<decltype(n)>::axes_type>(n)...);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         detail::run_checked<MayUnfuse>(p, detail::make_result(n, std::get<I>(out).heed_leaf())...);
-      }(std::index_sequence_for<E...>{});
+      }
+      (std::index_sequence_for<E...>{});
       return out;
     };
     return go(detail::as_node(e)...);
   }
 }
-template <bool MayUnfuse, class D, class E>
-void evaluate_to(policy const& p, D&& d, E const& e) {
+template <bool MayUnfuse, class D, class E> void evaluate_to(policy const& p, D&& d, E const& e) {
   if constexpr (!is_poison<E> && !is_poison<D>) {
     auto n = detail::as_node(e);
     auto out = detail::destination_leaf(d);
@@ -307,21 +267,23 @@ void evaluate_to_several(policy const& p, std::tuple<D&...> const& d, E const&..
   static_assert(sizeof...(D) == sizeof...(E), "evaluate_into: one expression for each destination");
   if constexpr (!(is_poison<E> || ...)) {
     auto go = [&]<std::size_t... I>(std::index_sequence<I...>, auto const&... n) {
-      if constexpr ((detail::destination_fits<typename std::remove_cvref_t<decltype(n)>::axes_type, std::remove_cvref_t<D>> && ...)) {
+      if constexpr ((detail::destination_fits<typename std::remove_cvref_t<decltype(n)>::axes_type,
+                                              std::remove_cvref_t<D>> &&
+                     ...)) {
         (detail::check_destination(n, detail::destination_leaf(std::get<I>(d))), ...);
         detail::run_checked<MayUnfuse>(p, detail::make_result(n, detail::destination_leaf(std::get<I>(d)))...);
       } else {
         auto refuse = []<class X, class Y>(type_tag<X>, type_tag<Y>) {
           if constexpr (!detail::destination_fits<X, Y>) detail::refuse_destination<X, Y>();
         };
-        (refuse(type_tag<typename std::remove_cvref_t<decltype(n)>::axes_type>{}, type_tag<std::remove_cvref_t<D>>{}), ...);
+        (refuse(type_tag<typename std::remove_cvref_t<decltype(n)>::axes_type>{}, type_tag<std::remove_cvref_t<D>>{}),
+         ...);
       }
     };
     go(std::index_sequence_for<D...>{}, detail::as_node(e)...);
   }
 }
-template <bool MayUnfuse, class... E>
-plan::report explain_all(policy const& p, E const&... e) {
+template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, E const&... e) {
   plan::report report;
   arena memory;
   auto go = [&](auto const&... n) {
@@ -330,7 +292,8 @@ plan::report explain_all(policy const& p, E const&... e) {
       leaf<typename N::value_type, typename N::axes_type> out;
       int i = 0;
       for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
-        out.extents[i++] = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(x, plan::hint{});
+        out.extents[i++] =
+            plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(x, plan::hint{});
       });
       out.make_dense();
       return detail::make_result(x, out);
@@ -346,22 +309,18 @@ plan::report explain_all(policy const& p, E const&... e) {
 }  // namespace detail
 
 /// True where evaluate computes E without storing anything of the size of its streamed axes.
-template <class E>
-inline constexpr bool streams = plan::streams_rule<detail::node_of<E>>::value;
+template <class E> inline constexpr bool streams = plan::streams_rule<detail::node_of<E>>::value;
 
 /// The value of an expression as a tensor in the expression's axis order; `evaluate<B, A>(e)` in that order;
 /// `auto [c, w] = evaluate(context, weights)` several in one run, what they share computed once. A policy may come first.
 auto evaluate(expression auto const& e) { return detail::evaluate_one<false, detail::no_axis>({}, e); }
 template <class A, class... B>
   requires(detail::axis_tag<A> && (detail::axis_tag<B> && ...))
-auto evaluate(expression auto const& e) {
-  return detail::evaluate_one<false, axes<A, B...>>({}, e);
-}
+auto evaluate(expression auto const& e) { return detail::evaluate_one<false, axes<A, B...>>({}, e); }
 auto evaluate(expression auto const& e, expression auto const& f, expression auto const&... more) {
   return detail::evaluate_several<false>({}, e, f, more...);
 }
-template <detail::policy_like P>
-auto evaluate(P const& p, expression auto const& e) {
+template <detail::policy_like P> auto evaluate(P const& p, expression auto const& e) {
   return detail::evaluate_one<true, detail::no_axis>(detail::as_policy(p), e);
 }
 template <class A, class... B, detail::policy_like P>
@@ -376,8 +335,7 @@ auto evaluate(P const& p, expression auto const& e, expression auto const& f, ex
 
 /// The value of an expression into a tensor, view or slice with the same set of axes, converted to its storage type. Overlap
 /// with an operand gives the result of a fresh buffer; after an error the destination is as it was.
-template <detail::destination_like D>
-void evaluate_into(D&& destination, expression auto const& e) {
+template <detail::destination_like D> void evaluate_into(D&& destination, expression auto const& e) {
   detail::evaluate_to<false>({}, destination, e);
 }
 template <detail::policy_like P, detail::destination_like D>
@@ -385,8 +343,7 @@ void evaluate_into(P const& p, D&& destination, expression auto const& e) {
   detail::evaluate_to<true>(detail::as_policy(p), destination, e);
 }
 /// `evaluate_into(std::tie(c, l), context, lse)`.
-template <class... D>
-void evaluate_into(std::tuple<D&...> const& destinations, expression auto const&... e) {
+template <class... D> void evaluate_into(std::tuple<D&...> const& destinations, expression auto const&... e) {
   detail::evaluate_to_several<false>({}, destinations, e...);
 }
 template <detail::policy_like P, class... D>
@@ -401,8 +358,7 @@ auto explain(expression auto const&... e) {
   else
     return detail::explain_all<false>({}, e...);
 }
-template <detail::policy_like P>
-auto explain(P const& p, expression auto const&... e) {
+template <detail::policy_like P> auto explain(P const& p, expression auto const&... e) {
   if constexpr ((detail::is_poison<decltype(e)> || ...))
     return plan::report{};
   else

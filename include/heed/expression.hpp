@@ -11,8 +11,7 @@ namespace detail {
 
 template <class E>
 concept expression_like = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
-template <class E>
-inline constexpr bool is_poison = std::is_same_v<std::remove_cvref_t<E>, poison>;
+template <class E> inline constexpr bool is_poison = std::is_same_v<std::remove_cvref_t<E>, poison>;
 
 /// Heavy nodes carry an id: results that are stored are found by it, so what is used twice is computed once.
 using node_id = std::uint64_t;
@@ -23,40 +22,29 @@ inline node_id fresh_id() {
 
 // ---------------------------------------------------------------- terminals (leaf is in tensor.hpp)
 /// A number, of the type of the expression it meets.
-template <class T>
-struct scalar : expression_base {
+template <class T> struct scalar : expression_base {
   using axes_type = axes<>;
   using value_type = T;
   static constexpr bool heavy = false;
   T value{};
   explicit scalar(T v) : value(v) {}
-  template <class A>
-  extent_t extent() const {
-    return dynamic;
-  }
+  template <class A> extent_t extent() const { return dynamic; }
 };
 /// The coordinate along A: has the axis, brings no extent of its own.
-template <class A>
-struct index_node : expression_base {
+template <class A> struct index_node : expression_base {
   using axes_type = axes<A>;
   using value_type = std::int64_t;
   static constexpr bool heavy = false;
-  template <class X>
-  extent_t extent() const {
-    return std::is_same_v<X, A> ? A::static_extent : dynamic;
-  }
+  template <class X> extent_t extent() const { return std::is_same_v<X, A> ? A::static_extent : dynamic; }
 };
 /// Extents without values: what broadcast adds.
-template <class Axes>
-struct extents_node;
-template <class... A>
-struct extents_node<axes<A...>> : expression_base {
+template <class Axes> struct extents_node;
+template <class... A> struct extents_node<axes<A...>> : expression_base {
   using axes_type = axes<A...>;
   using value_type = bool;
   static constexpr bool heavy = false;
   extent_t extents[sizeof...(A) + 1] = {};
-  template <class X>
-  extent_t extent() const {
+  template <class X> extent_t extent() const {
     if constexpr (contains<X, axes_type>)
       return extents[index_of<X, axes_type>];
     else
@@ -64,50 +52,32 @@ struct extents_node<axes<A...>> : expression_base {
   }
 };
 /// True where dropout keeps the element at these coordinates.
-template <class Axes>
-struct dropout_mask : expression_base {
+template <class Axes> struct dropout_mask : expression_base {
   using axes_type = Axes;
   using value_type = bool;
   static constexpr bool heavy = false;
   std::uint64_t seed = 0;
   std::uint64_t threshold = 0;  // kept where the 32-bit hash is at least this
-  template <class X>
-  extent_t extent() const {
-    return dynamic;
-  }
+  template <class X> extent_t extent() const { return dynamic; }
 };
 
 // ---------------------------------------------------------------- operands of a node, without a std::tuple
-template <std::size_t I, class E>
-struct operand_cell {
-  E value;
+template <std::size_t I, class E> struct operand_cell { E value; };
+template <class Seq, class... E> struct operand_cells;
+template <std::size_t... I, class... E> struct operand_cells<std::index_sequence<I...>, E...> : operand_cell<I, E>... {
+  template <class... X> explicit operand_cells(X&&... x) : operand_cell<I, E>{std::forward<X>(x)}... {}
 };
-template <class Seq, class... E>
-struct operand_cells;
-template <std::size_t... I, class... E>
-struct operand_cells<std::index_sequence<I...>, E...> : operand_cell<I, E>... {
-  template <class... X>
-  explicit operand_cells(X&&... x) : operand_cell<I, E>{std::forward<X>(x)}... {}
-};
-template <std::size_t I, class E>
-E const& get_cell(operand_cell<I, E> const& c) {
-  return c.value;
-}
+template <std::size_t I, class E> E const& get_cell(operand_cell<I, E> const& c) { return c.value; }
 /// The first extent that an operand knows.
-template <class A>
-extent_t first_extent() {
-  return dynamic;
-}
-template <class A, class E, class... R>
-extent_t first_extent(E const& e, R const&... r) {
+template <class A> extent_t first_extent() { return dynamic; }
+template <class A, class E, class... R> extent_t first_extent(E const& e, R const&... r) {
   extent_t n = e.template extent<A>();
   return n != dynamic ? n : detail::first_extent<A>(r...);
 }
 
 // ---------------------------------------------------------------- elementwise
 /// Op applied to operands that broadcast to Axes.
-template <class Op, class T, class Axes, class... E>
-struct map : expression_base {
+template <class Op, class T, class Axes, class... E> struct map : expression_base {
   using op_type = Op;
   using axes_type = Axes;
   using value_type = T;
@@ -116,22 +86,17 @@ struct map : expression_base {
   operand_cells<std::index_sequence_for<E...>, E...> operands;
   [[no_unique_address]] Op op;
   node_id id;
-  template <class... X>
-  explicit map(Op o, node_id i, X&&... x) : operands(std::forward<X>(x)...), op(o), id(i) {}
-  template <std::size_t I>
-  auto const& operand() const {
-    return detail::get_cell<I>(operands);
-  }
-  template <class A>
-  extent_t extent() const {
+  template <class... X> explicit map(Op o, node_id i, X&&... x) : operands(std::forward<X>(x)...), op(o), id(i) {}
+  template <std::size_t I> auto const& operand() const { return detail::get_cell<I>(operands); }
+  template <class A> extent_t extent() const {
     return [this]<std::size_t... I>(std::index_sequence<I...>) {
       return detail::first_extent<A>(this->template operand<I>()...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
 /// x where the condition holds, excluded elsewhere.
-template <class M, class X>
-struct where_node : expression_base {
+template <class M, class X> struct where_node : expression_base {
   using axes_type = typename X::axes_type;
   using value_type = typename X::value_type;
   static constexpr bool heavy = M::heavy || X::heavy;
@@ -139,16 +104,12 @@ struct where_node : expression_base {
   X operand;
   node_id id;
   where_node(M m, X x, node_id i) : keep(std::move(m)), operand(std::move(x)), id(i) {}
-  template <class A>
-  extent_t extent() const {
-    return detail::first_extent<A>(operand, keep);
-  }
+  template <class A> extent_t extent() const { return detail::first_extent<A>(operand, keep); }
 };
 
 // ---------------------------------------------------------------- heavy: contraction and reductions
 /// sum over the axes Over of left * right.
-template <class Over, class L, class R>
-struct contraction : expression_base {
+template <class Over, class L, class R> struct contraction : expression_base {
   using over = Over;
   using axes_type = difference<unite<typename L::axes_type, typename R::axes_type>, Over>;
   using value_type = typename L::value_type;
@@ -157,8 +118,7 @@ struct contraction : expression_base {
   R right;
   node_id id;
   contraction(L l, R r, node_id i) : left(std::move(l)), right(std::move(r)), id(i) {}
-  template <class A>
-  extent_t extent() const {
+  template <class A> extent_t extent() const {
     if constexpr (contains<A, axes_type> || contains<A, Over>)
       return detail::first_extent<A>(left, right);
     else
@@ -167,11 +127,11 @@ struct contraction : expression_base {
 };
 /// A row of the operand along Over, turned into one value (sum, max, ...) or into a row again (softmax, cumsum, ...).
 /// Sink is a scalar<> or an expression for softmax and log_sum_exp, `no_axis` elsewhere.
-template <class Kind, class Over, class E, class Sink = no_axis>
-struct reduction : expression_base {
+template <class Kind, class Over, class E, class Sink = no_axis> struct reduction : expression_base {
   using kind_type = Kind;
   using over = Over;
-  using axes_type = std::conditional_t<Kind::keeps_axes, typename E::axes_type, difference<typename E::axes_type, Over>>;
+  using axes_type =
+      std::conditional_t<Kind::keeps_axes, typename E::axes_type, difference<typename E::axes_type, Over>>;
   using value_type = typename Kind::template result<typename E::value_type>;
   static constexpr bool heavy = true;
   static constexpr bool has_sink = !std::is_same_v<Sink, no_axis>;
@@ -180,8 +140,7 @@ struct reduction : expression_base {
   [[no_unique_address]] Sink sink;
   node_id id;
   reduction(Kind k, E e, Sink s, node_id i) : kind(k), operand(std::move(e)), sink(std::move(s)), id(i) {}
-  template <class A>
-  extent_t extent() const {
+  template <class A> extent_t extent() const {
     if constexpr (contains<A, axes_type> || contains<A, Over>)
       return operand.template extent<A>();
     else
@@ -189,24 +148,19 @@ struct reduction : expression_base {
   }
 };
 /// Evaluate once and share.
-template <class E>
-struct let_node : expression_base {
+template <class E> struct let_node : expression_base {
   using axes_type = typename E::axes_type;
   using value_type = typename E::value_type;
   static constexpr bool heavy = true;
   E operand;
   node_id id;
   let_node(E e, node_id i) : operand(std::move(e)), id(i) {}
-  template <class A>
-  extent_t extent() const {
-    return operand.template extent<A>();
-  }
+  template <class A> extent_t extent() const { return operand.template extent<A>(); }
 };
 
 // ---------------------------------------------------------------- the same elements under other coordinates
 /// Change says which coordinate of the operand stands at a coordinate of the result (split, merge, slice, at, roll, ...).
-template <class Change, class Axes, class E>
-struct reindexed : expression_base {
+template <class Change, class Axes, class E> struct reindexed : expression_base {
   using change_type = Change;
   using axes_type = Axes;
   using value_type = typename E::value_type;
@@ -215,8 +169,7 @@ struct reindexed : expression_base {
   E operand;
   node_id id;
   reindexed(Change c, E e, node_id i) : change(c), operand(std::move(e)), id(i) {}
-  template <class A>
-  extent_t extent() const {
+  template <class A> extent_t extent() const {
     if constexpr (contains<A, Axes>)
       return change.template extent<A>(operand);
     else
@@ -224,8 +177,7 @@ struct reindexed : expression_base {
   }
 };
 /// table at the coordinates that ids give along A.
-template <class A, class Axes, class Table, class Ids>
-struct take_node : expression_base {
+template <class A, class Axes, class Table, class Ids> struct take_node : expression_base {
   using along = A;
   using axes_type = Axes;
   using value_type = typename Table::value_type;
@@ -234,8 +186,7 @@ struct take_node : expression_base {
   Ids ids;
   node_id id;
   take_node(Table t, Ids i, node_id n) : table(std::move(t)), ids(std::move(i)), id(n) {}
-  template <class X>
-  extent_t extent() const {
+  template <class X> extent_t extent() const {
     if constexpr (std::is_same_v<X, A> && !contains<X, typename Ids::axes_type>)
       return dynamic;
     else if constexpr (std::is_same_v<X, A>)
@@ -244,13 +195,9 @@ struct take_node : expression_base {
       return detail::first_extent<X>(table, ids);
   }
 };
-template <class E, class... R>
-struct first_type {
-  using type = E;
-};
+template <class E, class... R> struct first_type { using type = E; };
 /// Parts one after the other along A; Stacked: A is new and counts the parts.
-template <class A, bool Stacked, class Axes, class... E>
-struct joined_node : expression_base {
+template <class A, bool Stacked, class Axes, class... E> struct joined_node : expression_base {
   using along = A;
   using axes_type = Axes;
   using value_type = typename first_type<E...>::type::value_type;
@@ -259,15 +206,10 @@ struct joined_node : expression_base {
   static constexpr std::size_t parts = sizeof...(E);
   operand_cells<std::index_sequence_for<E...>, E...> operands;
   node_id id;
-  template <class... X>
-  explicit joined_node(node_id i, X&&... x) : operands(std::forward<X>(x)...), id(i) {}
-  template <std::size_t I>
-  auto const& operand() const {
-    return detail::get_cell<I>(operands);
-  }
-  template <class X>
-  extent_t extent() const {
-    return [this]<std::size_t... I>(std::index_sequence<I...>) -> extent_t {
+  template <class... X> explicit joined_node(node_id i, X&&... x) : operands(std::forward<X>(x)...), id(i) {}
+  template <std::size_t I> auto const& operand() const { return detail::get_cell<I>(operands); }
+  template <class X> extent_t extent() const {
+    return [this]<std::size_t... I>(std::index_sequence<I...>)->extent_t {
       if constexpr (std::is_same_v<X, A> && Stacked)
         return static_cast<extent_t>(parts);
       else if constexpr (std::is_same_v<X, A>) {
@@ -276,91 +218,66 @@ struct joined_node : expression_base {
         return n;
       } else
         return detail::first_extent<X>(this->template operand<I>()...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
 
 // ---------------------------------------------------------------- made by the plan only
 /// A tile that a kernel fills: the value of a stage's anchor inside its prologue or epilogue.
-template <class T, class Axes, int I>
-struct slot_node : expression_base {
+template <class T, class Axes, int I> struct slot_node : expression_base {
   using axes_type = Axes;
   using value_type = T;
   static constexpr bool heavy = false;
   static constexpr int number = I;
-  template <class A>
-  extent_t extent() const {
-    return dynamic;
-  }
+  template <class A> extent_t extent() const { return dynamic; }
 };
 /// An additive term: where it is -infinity it excludes. all_kept: it is known that it never is.
-template <class E>
-struct term_node : expression_base {
+template <class E> struct term_node : expression_base {
   using axes_type = typename E::axes_type;
   using value_type = typename E::value_type;
   static constexpr bool heavy = E::heavy;
   E operand;
   bool all_kept = false;
   term_node(E e, bool k) : operand(std::move(e)), all_kept(k) {}
-  template <class A>
-  extent_t extent() const {
-    return operand.template extent<A>();
-  }
+  template <class A> extent_t extent() const { return operand.template extent<A>(); }
 };
 /// A stored result that is 0 where `keep` does not hold: a contraction skips those, everything else reads the zeros.
-template <class M, class X>
-struct zeroed_node : expression_base {
+template <class M, class X> struct zeroed_node : expression_base {
   using axes_type = typename X::axes_type;
   using value_type = typename X::value_type;
   static constexpr bool heavy = false;
   M keep;
   X operand;
   zeroed_node(M m, X x) : keep(std::move(m)), operand(std::move(x)) {}
-  template <class A>
-  extent_t extent() const {
-    return operand.template extent<A>();
-  }
+  template <class A> extent_t extent() const { return operand.template extent<A>(); }
 };
 
 // ---------------------------------------------------------------- from what a user holds to a node
-template <class N>
-inline constexpr bool is_leaf_node = false;
-template <class T, class Axes>
-inline constexpr bool is_leaf_node<leaf<T, Axes>> = true;
+template <class N> inline constexpr bool is_leaf_node = false;
+template <class T, class Axes> inline constexpr bool is_leaf_node<leaf<T, Axes>> = true;
 
-template <class T, class... A>
-auto as_node(leaf<T, axes<A...>> const& l) {
-  return detail::with_type<T const>(l);
-}
-template <class T, class... A>
-auto as_node(tensor<T, A...> const& t) {
+template <class T, class... A> auto as_node(leaf<T, axes<A...>> const& l) { return detail::with_type<T const>(l); }
+template <class T, class... A> auto as_node(tensor<T, A...> const& t) {
   return detail::with_type<T const>(t.heed_leaf());
 }
-template <class T, class... A>
-auto as_node(view<T, A...> const& v) {
+template <class T, class... A> auto as_node(view<T, A...> const& v) {
   return detail::with_type<T const>(v.heed_leaf());
 }
 template <class E>
   requires(requires(E const& e) { e.heed_expression(); })
-auto as_node(E const& e) {
-  return e.heed_expression();
-}
+auto as_node(E const& e) { return e.heed_expression(); }
 template <expression_like N>
-  requires(!requires(N const& e) { e.heed_expression(); } && !requires(N const& e) { e.heed_leaf(); } && !is_leaf_node<N>)
-N as_node(N const& n) {
-  return n;
-}
-template <class E>
-using node_of = decltype(detail::as_node(std::declval<std::remove_cvref_t<E> const&>()));
+  requires(
+      !requires(N const& e) { e.heed_expression(); } && !requires(N const& e) { e.heed_leaf(); } && !is_leaf_node<N>)
+N as_node(N const& n) { return n; }
+template <class E> using node_of = decltype(detail::as_node(std::declval<std::remove_cvref_t<E> const&>()));
 
-template <class T>
-inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
-template <class T>
-inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
+template <class T> inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
+template <class T> inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;
 
 /// Built only of index, integers and integer or bool tensors.
-template <class N>
-inline constexpr bool is_index_expression = !is_real<typename N::value_type>;
+template <class N> inline constexpr bool is_index_expression = !is_real<typename N::value_type>;
 
 }  // namespace detail
 
@@ -370,7 +287,7 @@ concept expression = detail::expression_like<E>;
 
 /// `has_axes<E, query, key>`: E is an expression over these axes and no others, in any order.
 template <class E, class... A>
-concept has_axes =
-    expression<E> && detail::same_set<typename std::remove_cvref_t<E>::axes_type, axes<A...>> && detail::distinct<axes<A...>>;
+concept has_axes = expression<E> && detail::same_set<typename std::remove_cvref_t<E>::axes_type, axes<A...>> &&
+    detail::distinct<axes<A...>>;
 
 }  // namespace heed

@@ -17,8 +17,10 @@ inline constexpr extent_t key_grain = 12;      // keys whose exclusion is decide
 inline constexpr extent_t single_block = 128;  // up to here all keys are one block, without a second softmax step
 inline constexpr extent_t depth_block = 256;   // contracted elements of one chain of multiply-adds
 inline constexpr extent_t row_block = 96;      // rows of the left operand of a contraction that share a packed panel
-inline constexpr extent_t block_elements = 8192;  // elements of one block of a map: inputs and output stay in the L1 and L2 caches
-inline constexpr extent_t scan_limit = 16384;     // elements of a dense mask or bias that are looked at to classify one box
+inline constexpr extent_t block_elements =
+    8192;  // elements of one block of a map: inputs and output stay in the L1 and L2 caches
+inline constexpr extent_t scan_limit =
+    16384;  // elements of a dense mask or bias that are looked at to classify one box
 
 /// Fetches `count` values along `axis` from `coordinates` on, for terminals that strides cannot say.
 using fetch_function = void (*)(void const* node, extent_t const* coordinates, int axis, extent_t count, void* out);
@@ -32,8 +34,8 @@ struct operand {
   std::uint32_t varies = 0;        // bit i: depends on axis i of the stage
   fetch_function fetch = nullptr;
   void const* node = nullptr;
-  int index_axis = -1;  // the coordinate along this axis
-  int slot = -1;        // the kernel's tile of that number
+  int index_axis = -1;          // the coordinate along this axis
+  int slot = -1;                // the kernel's tile of that number
   void const* splat = nullptr;  // a value for every element, where not null
 };
 
@@ -118,8 +120,8 @@ struct program {
   block_function masked = nullptr;  // null where nothing can be excluded
   classify_function classify = nullptr;
   int lanes = 1;
-  int size = 0;            // bytes of a value
-  bool identity = false;   // the tree is slot 0 itself
+  int size = 0;           // bytes of a value
+  bool identity = false;  // the tree is slot 0 itself
 };
 
 /// Strided memory that a kernel writes.

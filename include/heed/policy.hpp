@@ -23,7 +23,7 @@ namespace detail {
 /// Aligned memory taken piece by piece and given back to a mark, all at once.
 class arena {
   struct release {
-    void operator()(char* p) const { ::operator delete(p, std::align_val_t{64}); }
+    void operator()(char* p) const { ::operator delete (p, std::align_val_t{64}); }
   };
   struct chunk {
     std::unique_ptr<char, release> memory;
@@ -33,7 +33,7 @@ class arena {
   std::size_t current_ = 0;
 
   static chunk make(std::size_t bytes) {
-    return {std::unique_ptr<char, release>(static_cast<char*>(::operator new(bytes, std::align_val_t{64}))), bytes, 0};
+    return {std::unique_ptr<char, release>(static_cast<char*>(::operator new (bytes, std::align_val_t{64}))), bytes, 0};
   }
 
  public:
@@ -53,7 +53,9 @@ class arena {
     chunks_.back().used = bytes;
     return chunks_.back().memory.get();
   }
-  mark here() const { return current_ < chunks_.size() ? mark{current_, chunks_[current_].used} : mark{chunks_.size(), 0}; }
+  mark here() const {
+    return current_ < chunks_.size() ? mark{current_, chunks_[current_].used} : mark{chunks_.size(), 0};
+  }
   void back_to(mark m) {
     for (std::size_t i = m.chunk + 1; i < chunks_.size(); ++i) chunks_[i].used = 0;
     if (m.chunk < chunks_.size()) chunks_[m.chunk].used = m.used;
@@ -120,8 +122,8 @@ class workspace {
 /// First argument of evaluate, evaluate_into and explain: `policy{.schedule = unfused, .threads = 2, .memory = &w}`.
 struct policy {
   heed::schedule schedule = heed::schedule::fused;
-  int threads = 0;                // 0: OpenMP's default
-  workspace* memory = nullptr;    // null: allocate what is needed
+  int threads = 0;                                                    // 0: OpenMP's default
+  workspace* memory = nullptr;                                        // null: allocate what is needed
   std::size_t store_limit = std::numeric_limits<std::size_t>::max();  // bytes that a plan may store between its stages
 };
 

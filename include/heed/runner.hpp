@@ -23,8 +23,7 @@ struct wanted_result {
   extent_t strides[loops::max_rank] = {};
   bool done = false;
 };
-template <class T>
-inline constexpr char type_key = 0;
+template <class T> inline constexpr char type_key = 0;
 
 /// A stored result.
 struct stored_result {
@@ -34,11 +33,12 @@ struct stored_result {
 };
 
 /// What a flat tree needs to become a kernel's program.
-template <class SA, class Storage, class Tree>
-[[gnu::cold]] loops::program make_program(Tree const& tree) {
+template <class SA, class Storage, class Tree> [[gnu::cold]] loops::program make_program(Tree const& tree) {
   constexpr int count = kernel::terminals<Tree>::count;
-  static_assert(count <= loops::max_operands, "heed: an elementwise tree with more than 48 operands in one stage: put a let around a part of it");
-  static_assert(SA::rank <= loops::max_rank, "heed: more than 20 axes in one stage: put a let around a part of the expression");
+  static_assert(count <= loops::max_operands,
+                "heed: an elementwise tree with more than 48 operands in one stage: put a let around a part of it");
+  static_assert(SA::rank <= loops::max_rank,
+                "heed: more than 20 axes in one stage: put a let around a part of the expression");
   loops::program p;
   p.node = &tree;
   p.count = count;
@@ -55,22 +55,18 @@ template <class SA, class Storage, class Tree>
   return p;
 }
 
-template <class SA>
-struct stage_axes {
+template <class SA> struct stage_axes {
   extent_t extents[loops::max_rank] = {};
-  template <class T, class... A>
-  void learn(leaf<T, axes<A...>> const& l) {
+  template <class T, class... A> void learn(leaf<T, axes<A...>> const& l) {
     ((extents[index_of<A, SA>] = l.extents[index_of<A, axes<A...>>]), ...);
   }
-  template <class Axes>
-  loops::group group() const {
+  template <class Axes> loops::group group() const {
     loops::group g;
     for_each_axis(Axes{}, [&]<class A>(type_tag<A>) { g.add(index_of<A, SA>, extents[index_of<A, SA>]); });
     return g;
   }
   /// The largest axis last: runs of neighbouring lanes are long.
-  template <class Axes>
-  loops::group group_by_size() const {
+  template <class Axes> loops::group group_by_size() const {
     loops::group g = group<Axes>();
     int largest = g.count - 1;
     for (int i = g.count - 1; i-- > 0;)
@@ -81,8 +77,7 @@ struct stage_axes {
     }
     return g;
   }
-  template <class Axes>
-  std::string text() const {
+  template <class Axes> std::string text() const {
     std::string s;
     for_each_axis(Axes{}, [&]<class A>(type_tag<A>) {
       s += (s.empty() ? "" : " x ") + detail::axis_name<A>() + "=" + std::to_string(extents[index_of<A, SA>]);
@@ -90,8 +85,7 @@ struct stage_axes {
     return s;
   }
 };
-template <class SA, class T, class... A>
-loops::target make_target(leaf<T, axes<A...>> const& out) {
+template <class SA, class T, class... A> loops::target make_target(leaf<T, axes<A...>> const& out) {
   loops::target t;
   t.data = const_cast<std::remove_const_t<T>*>(out.data);
   t.size = sizeof(T);
@@ -114,15 +108,19 @@ inline double operand_bytes(loops::program const& p, extent_t const* extents) {
 }
 
 /// Explains: describes stages; a run that only runs does not compile the words for it.
-template <class Repeated, class Wanted, bool MayUnfuse, bool Explains>
-class runner {
+template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class runner {
  public:
   using repeated_types = Repeated;
   using wanted_types = Wanted;
   static constexpr bool may_unfuse = MayUnfuse;
 
   runner(policy const& p, arena& memory, plan::report* report, bool dry)
-      : unfused_(p.schedule == schedule::unfused), threads_(p.threads), limit_(p.store_limit), memory_(memory), report_(report), dry_(dry) {}
+      : unfused_(p.schedule == schedule::unfused),
+        threads_(p.threads),
+        limit_(p.store_limit),
+        memory_(memory),
+        report_(report),
+        dry_(dry) {}
 
   bool is_unfused() const { return unfused_; }
   std::size_t bytes_stored() const { return stored_bytes_; }
@@ -132,14 +130,15 @@ class runner {
   void allocate(leaf<T, A>& l, std::size_t bytes, std::string_view name, std::string_view why) {
     stored_bytes_ += bytes;
     if (stored_bytes_ > limit_)
-      throw shape_error("evaluate: the plan would store " + std::to_string(stored_bytes_) + " bytes between its stages, more than the limit of " +
-                        std::to_string(limit_) + "; the last of them would be " + std::string(name) + " with axes " + detail::axis_names(A{}) + ": " + std::string(why));
+      throw shape_error("evaluate: the plan would store " + std::to_string(stored_bytes_) +
+                        " bytes between its stages, more than the limit of " + std::to_string(limit_) +
+                        "; the last of them would be " + std::string(name) + " with axes " + detail::axis_names(A{}) +
+                        ": " + std::string(why));
     if (pending_ < most_pending) waiting_[pending_] = {bytes, why};
     ++pending_;
     if (!dry_) l.data = reinterpret_cast<T*>(memory_.take(bytes));
   }
-  template <class T, class A>
-  void remember(node_id id, leaf<T, A> const& l) {
+  template <class T, class A> void remember(node_id id, leaf<T, A> const& l) {
     if (id == 0) return;
     stored_result r;
     r.id = id;
@@ -159,8 +158,7 @@ class runner {
   }
   bool known(node_id id) const { return id != 0 && lookup(id) != nullptr; }
   /// Fills in the memory of a stored result; its extents are those of the node, which the caller knows.
-  template <class T, class A, class N>
-  bool find(node_id id, leaf<T, A>& l, N const& extents_of) {
+  template <class T, class A, class N> bool find(node_id id, leaf<T, A>& l, N const& extents_of) {
     if (id == 0) return false;
     stored_result const* r = lookup(id);
     if (!r) return false;
@@ -173,8 +171,7 @@ class runner {
 
   void set_results(wanted_result* results, int count) { wanted_ = results, wanted_count_ = count; }
   /// Where the log-sum-exp of these scores is to go, if it is one of the results: its stage is then done.
-  template <class Lse, class S, class Shape>
-  auto request_lse(S const& softmax, node_id scores, Shape const& shape) {
+  template <class Lse, class S, class Shape> auto request_lse(S const& softmax, node_id scores, Shape const& shape) {
     using Axes = typename Lse::axes_type;
     leaf<typename Lse::value_type, Axes> l;
     for (int i = 0; i < wanted_count_; ++i) {
@@ -193,34 +190,27 @@ class runner {
     }
     return l;
   }
-  template <class T>
-  static bool same_terminal(scalar<T> const& a, scalar<T> const& b) {
-    return a.value == b.value;
-  }
-  template <class T, class A>
-  static bool same_terminal(leaf<T, A> const& a, leaf<T, A> const& b) {
+  template <class T> static bool same_terminal(scalar<T> const& a, scalar<T> const& b) { return a.value == b.value; }
+  template <class T, class A> static bool same_terminal(leaf<T, A> const& a, leaf<T, A> const& b) {
     return a.data == b.data && std::equal(a.strides, a.strides + A::rank, b.strides);
   }
-  template <class X>
-  static bool same_terminal(X const&, X const&) {
-    return false;
-  }
+  template <class X> static bool same_terminal(X const&, X const&) { return false; }
 
   // ---------------------------------------------------------------- checks before a stage
   /// True where no term of the tree is -infinity anywhere; looks at biases once.
-  template <class Tree, class Shape>
-  bool never_excludes(Tree const& tree, Shape const& shape) {
+  template <class Tree, class Shape> bool never_excludes(Tree const& tree, Shape const& shape) {
     if (dry_) return true;
     using SA = typename Tree::axes_type;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
-    for_each_axis(SA{}, [&]<class A>(type_tag<A>) { high[index_of<A, SA>] = plan::lowering<runner>::template extent_of<A>(tree, shape); });
+    for_each_axis(SA{}, [&]<class A>(type_tag<A>) {
+      high[index_of<A, SA>] = plan::lowering<runner>::template extent_of<A>(tree, shape);
+    });
     if constexpr (is_leaf_node<Tree>) {
       return !leaf_has_lowest(tree);
     } else
       return plan::bound_of<SA, Tree>::go(tree, low, high).low > plan::excluded_value;
   }
-  template <class T, class... A>
-  static bool leaf_has_lowest(leaf<T, axes<A...>> const& l) {
+  template <class T, class... A> static bool leaf_has_lowest(leaf<T, axes<A...>> const& l) {
     loops::group g;
     for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
     if (g.size == 0) return false;
@@ -235,8 +225,7 @@ class runner {
     return false;
   }
   /// std::out_of_range unless every id lies within the table's axis.
-  template <class A, class Ids, class Shape>
-  void check_ids(Ids const& ids, extent_t extent, Shape const& shape) {
+  template <class A, class Ids, class Shape> void check_ids(Ids const& ids, extent_t extent, Shape const& shape) {
     if (dry_) return;
     using SA = typename Ids::axes_type;
     loops::group g;
@@ -254,22 +243,23 @@ class runner {
       g.locate(i, at);
       std::int64_t const id = plan::value_here<SA>(ids, at);
       if (id < 0 || id >= extent)
-        throw std::out_of_range("take: id " + std::to_string(id) + " lies outside axis " + detail::axis_name<A>() + " of extent " +
-                                std::to_string(extent));
+        throw std::out_of_range("take: id " + std::to_string(id) + " lies outside axis " + detail::axis_name<A>() +
+                                " of extent " + std::to_string(extent));
     }
   }
 
   // ---------------------------------------------------------------- stages
-  template <class Tree, class T, class A>
-  [[gnu::cold]] void map(Tree const& tree, leaf<T, A> const& out, double fill) {
+  template <class Tree, class T, class A> [[gnu::cold]] void map(Tree const& tree, leaf<T, A> const& out, double fill) {
     using SA = unite<A, typename Tree::axes_type>;
     stage_axes<SA> sa;
     sa.learn(out);
     auto program = detail::make_program<SA, std::remove_const_t<T>>(tree);
-    describe("map", [&] { return plan::print(tree); }, sa, program, out, 0, [&](plan::report::stage& s) {
-      s.parallel = sa.template text<A>();
-      s.vectorised = last_axis(out);
-    });
+    describe(
+        "map", [&] { return plan::print(tree); }, sa, program, out, 0,
+        [&](plan::report::stage& s) {
+          s.parallel = sa.template text<A>();
+          s.vectorised = last_axis(out);
+        });
     if (dry_) return;
     kernel::map_stage k;
     k.program = &program;
@@ -288,7 +278,8 @@ class runner {
   }
 
   template <class K, class L, class R, class Epilogue, class T, class A>
-  [[gnu::cold]] void contract(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
+  [[gnu::cold]] void contract(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out,
+                              double fill) {
     if constexpr (plan::is_zeroed_leaf<L> || plan::is_zeroed_leaf<R>) {
       auto const& l = values_of(left);
       auto const& r = values_of(right);
@@ -313,14 +304,21 @@ class runner {
       k.m = sa.template group<difference<LA, RA>>();
       k.n = sa.template group<difference<RA, LA>>();
       k.k = sa.template group<K>();
-      double const operations = 2.0 * static_cast<double>(k.batch.size) * static_cast<double>(k.m.size) * static_cast<double>(k.n.size) *
-                                static_cast<double>(k.k.size);
-      describe("contraction", [&] { return with_slots(epilogue, "dot<" + sa.template text<K>() + ">(" + plan::print(left) + ", " + plan::print(right) + ")"); },
-               sa, program, out, operations, [&](plan::report::stage& s) {
-                 s.parallel = sa.template text<difference<Result, difference<RA, LA>>>();
-                 s.vectorised = sa.template text<difference<RA, LA>>();
-                 s.bytes_moved += detail::operand_bytes(load_left, sa.extents) + detail::operand_bytes(load_right, sa.extents);
-               });
+      double const operations = 2.0 * static_cast<double>(k.batch.size) * static_cast<double>(k.m.size) *
+                                static_cast<double>(k.n.size) * static_cast<double>(k.k.size);
+      describe(
+          "contraction",
+          [&] {
+            return with_slots(
+                epilogue, "dot<" + sa.template text<K>() + ">(" + plan::print(left) + ", " + plan::print(right) + ")");
+          },
+          sa, program, out, operations,
+          [&](plan::report::stage& s) {
+            s.parallel = sa.template text<difference<Result, difference<RA, LA>>>();
+            s.vectorised = sa.template text<difference<RA, LA>>();
+            s.bytes_moved +=
+                detail::operand_bytes(load_left, sa.extents) + detail::operand_bytes(load_right, sa.extents);
+          });
       if (dry_) return;
       k.epilogue = &program;
       k.target = detail::make_target<SA>(out);
@@ -341,8 +339,8 @@ class runner {
   }
 
   template <class K, class Kind, class Tree, class Sink, class Epilogue, class T, class A, class Shape>
-  [[gnu::cold]] void rows(Kind const& kind, Tree const& tree, Sink const& sink, Epilogue const& epilogue, leaf<T, A> const& out, double fill,
-            Shape const& shape) {
+  [[gnu::cold]] void rows(Kind const& kind, Tree const& tree, Sink const& sink, Epilogue const& epilogue,
+                          leaf<T, A> const& out, double fill, Shape const& shape) {
     using TA = typename Tree::axes_type;
     using SA = unite_all<A, TA, K>;
     using V = kernel::lane_type<typename Tree::value_type>;
@@ -356,12 +354,18 @@ class runner {
     auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
     auto rows_program = detail::make_program<SA, V>(tree);
     double const elements = static_cast<double>(sa.template group<TA>().size);
-    describe("rows", [&] { return with_slots(epilogue, std::string(Kind::name) + "<" + sa.template text<K>() + ">(" + plan::print(tree) + ")"); },
-             sa, program, out, operations_of<Kind>() * elements, [&](plan::report::stage& s) {
-               s.parallel = sa.template text<Outer>();
-               s.vectorised = sa.template text<K>();
-               s.bytes_moved += detail::operand_bytes(rows_program, sa.extents);
-             });
+    describe(
+        "rows",
+        [&] {
+          return with_slots(epilogue,
+                            std::string(Kind::name) + "<" + sa.template text<K>() + ">(" + plan::print(tree) + ")");
+        },
+        sa, program, out, operations_of<Kind>() * elements,
+        [&](plan::report::stage& s) {
+          s.parallel = sa.template text<Outer>();
+          s.vectorised = sa.template text<K>();
+          s.bytes_moved += detail::operand_bytes(rows_program, sa.extents);
+        });
     if (dry_) return;
     kernel::row_stage<V> k;
     k.kind = row_kind_of(kind);
@@ -385,9 +389,11 @@ class runner {
       with_sink(sink);
   }
 
-  template <class K, class PA, class Kind, class Scores, class Weights, class Sink, class Values, class Epilogue, class T, class A, class Lse>
-  [[gnu::cold]] void stream(Kind const&, Scores const& scores, Weights const& weights, Sink const& sink, Values const& values, Epilogue const& epilogue,
-              leaf<T, A> const& out, double fill, Lse const& lse) {
+  template <class K, class PA, class Kind, class Scores, class Weights, class Sink, class Values, class Epilogue,
+            class T, class A, class Lse>
+  [[gnu::cold]] void stream(Kind const&, Scores const& scores, Weights const& weights, Sink const& sink,
+                            Values const& values, Epilogue const& epilogue, leaf<T, A> const& out, double fill,
+                            Lse const& lse) {
     constexpr bool has_values = !std::is_same_v<Values, no_axis>;
     constexpr bool has_weights = !std::is_same_v<Weights, no_axis>;
     constexpr bool has_sink = !std::is_same_v<Sink, no_axis>;
@@ -455,29 +461,37 @@ class runner {
     if constexpr (!std::is_same_v<Lse, no_axis>)
       if (lse.data) k.lse = detail::make_target<SA>(lse);
 
-    double const pairs = static_cast<double>(k.batch.size) * static_cast<double>(k.lanes.size) * static_cast<double>(k.keys.size);
+    double const pairs =
+        static_cast<double>(k.batch.size) * static_cast<double>(k.lanes.size) * static_cast<double>(k.keys.size);
     double per_pair = has_values ? 2.0 * static_cast<double>(k.values.size) : 1.0;
     for (int i = 0; i < dots; ++i) per_pair += 2.0 * static_cast<double>(k.parts[i].depth.size);
-    describe(k.kind == kernel::stream_kind::softmax ? "attention" : "streamed reduction", [&] {
-               std::string s = plan::print(scores.tree);
-               int number = 0;
-               auto name_dot = [&](auto const& d) {
-                 using D = std::remove_cvref_t<decltype(d)>;
-                 s = replaced(s, number++, "dot<" + sa.template text<typename D::over>() + ">(" + plan::print(d.query) + ", " + plan::print(d.key) + ")");
-               };
-               std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
-               if constexpr (has_weights) s = with_slots(weights, "softmax<" + sa.template text<K>() + ">(" + s + ")");
-               return with_slots(epilogue, (has_values ? "dot<" : std::string(stream_name<Kind>()) + "<") + sa.template text<K>() + ">(" + s +
-                                               (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));
-             },
-             sa, program, out, pairs * per_pair, [&](plan::report::stage& s) {
-               s.parallel = sa.template text<unite<Batch, Lanes>>();
-               s.vectorised = sa.template text<Lanes>() + " (scores)" + (has_values ? ", " + sa.template text<difference<VA, unite<PA, K>>>() + " (values)" : "");
-               s.streamed = sa.template text<K>();
-               s.bytes_moved += detail::operand_bytes(score_program, sa.extents);
-               for (auto const& l : loads)
-                 if (l.node) s.bytes_moved += detail::operand_bytes(l, sa.extents);
-             });
+    describe(
+        k.kind == kernel::stream_kind::softmax ? "attention" : "streamed reduction",
+        [&] {
+          std::string s = plan::print(scores.tree);
+          int number = 0;
+          auto name_dot = [&](auto const& d) {
+            using D = std::remove_cvref_t<decltype(d)>;
+            s = replaced(s, number++,
+                         "dot<" + sa.template text<typename D::over>() + ">(" + plan::print(d.query) + ", " +
+                             plan::print(d.key) + ")");
+          };
+          std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
+          if constexpr (has_weights) s = with_slots(weights, "softmax<" + sa.template text<K>() + ">(" + s + ")");
+          return with_slots(
+              epilogue, (has_values ? "dot<" : std::string(stream_name<Kind>()) + "<") + sa.template text<K>() + ">(" +
+                            s + (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));
+        },
+        sa, program, out, pairs * per_pair,
+        [&](plan::report::stage& s) {
+          s.parallel = sa.template text<unite<Batch, Lanes>>();
+          s.vectorised = sa.template text<Lanes>() + " (scores)" +
+                         (has_values ? ", " + sa.template text<difference<VA, unite<PA, K>>>() + " (values)" : "");
+          s.streamed = sa.template text<K>();
+          s.bytes_moved += detail::operand_bytes(score_program, sa.extents);
+          for (auto const& l : loads)
+            if (l.node) s.bytes_moved += detail::operand_bytes(l, sa.extents);
+        });
     if (dry_) return;
     k.masked = masks(program, sa.extents);
     int const team = kernel::team_size(threads_);
@@ -489,38 +503,27 @@ class runner {
   struct no_axis_list : expression_base {
     using axes_type = axes<>;
   };
-  template <class N>
-  struct axes_or_none {
-    using type = axes<>;
-  };
+  template <class N> struct axes_or_none { using type = axes<>; };
   template <class N>
     requires(requires { typename N::axes_type; })
   struct axes_or_none<N> {
     using type = typename N::axes_type;
   };
-  template <class Tuple>
-  struct key_axes;
-  template <class... D>
-  struct key_axes<std::tuple<D...>> {
+  template <class Tuple> struct key_axes;
+  template <class... D> struct key_axes<std::tuple<D...>> {
     using type = unite_all<difference<typename D::key_type::axes_type, typename D::over>...>;
   };
-  template <class Tuple>
-  struct depth_axes;
-  template <class... D>
-  struct depth_axes<std::tuple<D...>> {
-    using type = unite_all<typename D::over...>;
-  };
+  template <class Tuple> struct depth_axes;
+  template <class... D> struct depth_axes<std::tuple<D...>> { using type = unite_all<typename D::over...>; };
 
-  template <class V>
-  static kernel::matrix side(loops::program const& load) {
+  template <class V> static kernel::matrix side(loops::program const& load) {
     kernel::matrix m;
     m.operand = load.operands[0];
     m.load = &load;
     m.native = m.operand.real && m.operand.size == static_cast<int>(sizeof(V));
     return m;
   }
-  template <class Stage>
-  [[gnu::cold]] void launch(Stage const& k, std::size_t scratch) {
+  template <class Stage> [[gnu::cold]] void launch(Stage const& k, std::size_t scratch) {
     int const team = kernel::team_size(threads_);
     auto const mark = memory_.here();
     std::size_t const per_thread = (scratch + 127) / 64 * 64;
@@ -535,8 +538,7 @@ class runner {
     return p.classify(p.node, low, extents) != 2;
   }
   /// True where the target's neighbouring elements belong to the left operand's axes.
-  template <class Stage>
-  static bool lanes_lie_left(Stage const& k) {
+  template <class Stage> static bool lanes_lie_left(Stage const& k) {
     auto has_unit = [&](loops::group const& g) {
       for (int i = 0; i < g.count; ++i)
         if (k.target.stride[g.axis[i]] == 1 && g.extent[i] > 1) return true;
@@ -546,8 +548,7 @@ class runner {
     if (has_unit(k.m)) return !(k.m.size < 4 && k.n.size >= 16);
     return k.n.size < k.m.size && k.n.size < 16;
   }
-  template <class SA, class Outer, class Stage>
-  static void split_rows(stage_axes<SA> const& sa, Stage& k) {
+  template <class SA, class Outer, class Stage> static void split_rows(stage_axes<SA> const& sa, Stage& k) {
     // rows: the axis that lies side by side in the target; else the longest
     int best = -1;
     loops::group const all = sa.template group<Outer>();
@@ -567,12 +568,12 @@ class runner {
   static kernel::row_kind row_kind_of(kinds::argmax const&) { return kernel::row_kind::argmax; }
   static kernel::row_kind row_kind_of(kinds::cumulative_sum const&) { return kernel::row_kind::cumulative_sum; }
   static kernel::row_kind row_kind_of(kinds::standardised const&) { return kernel::row_kind::standardised; }
-  template <class Kind>
-  static constexpr double operations_of() {
-    return std::is_same_v<Kind, kinds::softmax> || std::is_same_v<Kind, kinds::log_sum_exp> ? 5 : std::is_same_v<Kind, kinds::standardised> ? 5 : 1;
+  template <class Kind> static constexpr double operations_of() {
+    return std::is_same_v<Kind, kinds::softmax> || std::is_same_v<Kind, kinds::log_sum_exp> ? 5
+           : std::is_same_v<Kind, kinds::standardised>                                      ? 5
+                                                                                            : 1;
   }
-  template <class Kind, bool HasValues>
-  static constexpr kernel::stream_kind stream_kind_of() {
+  template <class Kind, bool HasValues> static constexpr kernel::stream_kind stream_kind_of() {
     using kernel::stream_kind;
     if constexpr (std::is_same_v<Kind, plan::stream_softmax>) return stream_kind::softmax;
     if constexpr (std::is_same_v<Kind, plan::stream_plain>) return stream_kind::weighted_sum;
@@ -581,22 +582,19 @@ class runner {
     if constexpr (std::is_same_v<Kind, kinds::log_sum_exp>) return stream_kind::log_sum_exp;
     return stream_kind::sum;
   }
-  template <class Kind>
-  static std::string_view stream_name() {
+  template <class Kind> static std::string_view stream_name() {
     if constexpr (requires { Kind::name; })
       return Kind::name;
     else
       return "dot";
   }
-  template <class N>
-  static auto const& values_of(N const& n) {
+  template <class N> static auto const& values_of(N const& n) {
     if constexpr (plan::is_zeroed_leaf<N>)
       return n.operand;
     else
       return n;
   }
-  template <class T, class... A>
-  static bool all_finite(leaf<T, axes<A...>> const& l) {
+  template <class T, class... A> static bool all_finite(leaf<T, axes<A...>> const& l) {
     loops::group g;
     for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
     if (g.size == 0) return true;
@@ -622,7 +620,8 @@ class runner {
     stage_axes<SA> sa;
     sa.learn(l), sa.learn(r);
     leaf<V, Result> raw;
-    for_each_axis(Result{}, [&]<class X>(type_tag<X>) { raw.extents[index_of<X, Result>] = sa.extents[index_of<X, SA>]; });
+    for_each_axis(Result{},
+                  [&]<class X>(type_tag<X>) { raw.extents[index_of<X, Result>] = sa.extents[index_of<X, SA>]; });
     raw.make_dense();
     auto const mark = memory_.here();
     raw.data = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(raw.size()) * sizeof(V)));
@@ -651,13 +650,13 @@ class runner {
   template <class SA, class T, class A>
   static std::array<extent_t, loops::max_rank> target_strides(leaf<T, A> const& l) {
     std::array<extent_t, loops::max_rank> s{};
-    for_each_axis(A{}, [&]<class X>(type_tag<X>) { s[static_cast<std::size_t>(index_of<X, SA>)] = l.template stride<X>(); });
+    for_each_axis(A{},
+                  [&]<class X>(type_tag<X>) { s[static_cast<std::size_t>(index_of<X, SA>)] = l.template stride<X>(); });
     return s;
   }
 
   // ---------------------------------------------------------------- the report
-  template <class Tree>
-  static std::string with_slots(Tree const& tree, std::string const& anchor, int slot = 0) {
+  template <class Tree> static std::string with_slots(Tree const& tree, std::string const& anchor, int slot = 0) {
     return replaced(plan::print(tree), slot, anchor);
   }
   static std::string replaced(std::string s, int slot, std::string const& by) {
@@ -665,35 +664,35 @@ class runner {
     for (std::size_t at = 0; (at = s.find(mark, at)) != s.npos; at += by.size()) s.replace(at, mark.size(), by);
     return s;
   }
-  template <class T, class... A>
-  static std::string last_axis(leaf<T, axes<A...>> const&) {
+  template <class T, class... A> static std::string last_axis(leaf<T, axes<A...>> const&) {
     std::string s = "one element";
     ((s = detail::axis_name<A>()), ...);
     return s;
   }
   template <class Text, class SA, class T, class A, class More>
-  void describe([[maybe_unused]] char const* kernel, [[maybe_unused]] Text&& text, [[maybe_unused]] stage_axes<SA> const& sa, [[maybe_unused]] loops::program const& program, leaf<T, A> const&,
-                [[maybe_unused]] double operations, [[maybe_unused]] More&& more) {
+  void describe([[maybe_unused]] char const* kernel, [[maybe_unused]] Text&& text,
+                [[maybe_unused]] stage_axes<SA> const& sa, [[maybe_unused]] loops::program const& program,
+                leaf<T, A> const&, [[maybe_unused]] double operations, [[maybe_unused]] More&& more) {
     // results are allocated before the stages that they need and written by the last of these
     waiting_result const stored = pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{};
     if (pending_ > 0) --pending_;
     if constexpr (Explains) {
       if (!report_) return;
-    plan::report::stage s;
-    s.kernel = kernel;
-    s.computes = text();
-    s.stores = "[" + sa.template text<A>() + "]";
-    s.bytes_stored = stored.bytes;
-    s.why_stored = std::string(stored.why);
-    double elements = 1;
-    for_each_axis(A{}, [&]<class X>(type_tag<X>) { elements *= static_cast<double>(sa.extents[index_of<X, SA>]); });
-    s.floating_point_operations = operations;
-    s.bytes_moved = elements * static_cast<double>(sizeof(T)) + detail::operand_bytes(program, sa.extents);
-    more(s);
-    report_->floating_point_operations += s.floating_point_operations;
-    report_->bytes_moved += s.bytes_moved;
-    report_->bytes_stored += s.bytes_stored;
-    report_->stages.push_back(std::move(s));
+      plan::report::stage s;
+      s.kernel = kernel;
+      s.computes = text();
+      s.stores = "[" + sa.template text<A>() + "]";
+      s.bytes_stored = stored.bytes;
+      s.why_stored = std::string(stored.why);
+      double elements = 1;
+      for_each_axis(A{}, [&]<class X>(type_tag<X>) { elements *= static_cast<double>(sa.extents[index_of<X, SA>]); });
+      s.floating_point_operations = operations;
+      s.bytes_moved = elements * static_cast<double>(sizeof(T)) + detail::operand_bytes(program, sa.extents);
+      more(s);
+      report_->floating_point_operations += s.floating_point_operations;
+      report_->bytes_moved += s.bytes_moved;
+      report_->bytes_stored += s.bytes_stored;
+      report_->stages.push_back(std::move(s));
     }
   }
 

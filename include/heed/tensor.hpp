@@ -27,10 +27,7 @@ struct poison : expression_base {
   using axes_type = axes<>;
   using value_type = float;
   static constexpr bool heavy = false;
-  template <class A>
-  extent_t extent() const {
-    return dynamic;
-  }
+  template <class A> extent_t extent() const { return dynamic; }
 };
 
 /// A 64-byte aligned block with a reference count in front.
@@ -41,13 +38,14 @@ class buffer {
   header* block_ = nullptr;
   [[gnu::noinline]] void release() {
     if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
-      ::operator delete(static_cast<void*>(block_), std::align_val_t{64});
+      ::operator delete (static_cast<void*>(block_), std::align_val_t{64});
   }
 
  public:
   buffer() = default;
   explicit buffer(std::size_t bytes)
-      : block_(::new(::operator new(bytes + 64 + 64, std::align_val_t{64})) header{1}) {}  // 64 spare: whole vectors may be written
+      : block_(::new (::operator new (bytes + 64 + 64, std::align_val_t{64})) header{1}) {
+  }  // 64 spare: whole vectors may be written
   buffer(buffer const& other) : block_(other.block_) {
     if (block_) block_->count.fetch_add(1, std::memory_order_relaxed);
   }
@@ -74,26 +72,14 @@ inline extent_t checked_size(extent_t const* extents, std::size_t rank, std::siz
   return empty ? 0 : n;
 }
 
-template <class T>
-struct value_of {
-  using type = T;
-};
-template <>
-struct value_of<bf16> {
-  using type = float;
-};
-template <>
-struct value_of<f16> {
-  using type = float;
-};
-template <class T>
-using value_of_t = typename value_of<std::remove_cv_t<T>>::type;
+template <class T> struct value_of { using type = T; };
+template <> struct value_of<bf16> { using type = float; };
+template <> struct value_of<f16> { using type = float; };
+template <class T> using value_of_t = typename value_of<std::remove_cv_t<T>>::type;
 
-template <class T, class Axes>
-struct leaf;
+template <class T, class Axes> struct leaf;
 /// Strided memory under named axes: the terminal of every expression.
-template <class T, class... A>
-struct leaf<T, axes<A...>> : expression_base {
+template <class T, class... A> struct leaf<T, axes<A...>> : expression_base {
   using axes_type = axes<A...>;
   using storage_type = std::remove_const_t<T>;
   using value_type = value_of_t<T>;
@@ -104,8 +90,7 @@ struct leaf<T, axes<A...>> : expression_base {
   extent_t strides[rank + 1] = {};
   buffer owner;
 
-  template <class X>
-  extent_t extent() const {
+  template <class X> extent_t extent() const {
     if constexpr (!contains<X, axes_type>)
       return dynamic;
     else if constexpr (!is_dynamic<X>)
@@ -113,8 +98,7 @@ struct leaf<T, axes<A...>> : expression_base {
     else
       return extents[index_of<X, axes_type>];
   }
-  template <class X>
-  extent_t stride() const {
+  template <class X> extent_t stride() const {
     if constexpr (contains<X, axes_type>)
       return strides[index_of<X, axes_type>];
     else
@@ -132,8 +116,7 @@ struct leaf<T, axes<A...>> : expression_base {
       s *= extents[i] > 0 ? extents[i] : 1;
     }
   }
-  template <class... I>
-  extent_t offset(I... i) const {
+  template <class... I> extent_t offset(I... i) const {
     static_assert(sizeof...(I) == rank, "one coordinate for each axis");
     extent_t o = 0;
     [[maybe_unused]] std::size_t k = 0;
@@ -142,8 +125,7 @@ struct leaf<T, axes<A...>> : expression_base {
   }
 };
 
-template <class T, class U, class... A>
-leaf<T, axes<A...>> with_type(leaf<U, axes<A...>> const& from) {
+template <class T, class U, class... A> leaf<T, axes<A...>> with_type(leaf<U, axes<A...>> const& from) {
   leaf<T, axes<A...>> to;
   to.data = from.data;
   std::copy(from.extents, from.extents + sizeof...(A) + 1, to.extents);
@@ -152,16 +134,13 @@ leaf<T, axes<A...>> with_type(leaf<U, axes<A...>> const& from) {
   return to;
 }
 
-template <class List>
-struct dynamic_axes;
-template <class... A>
-struct dynamic_axes<axes<A...>> {
+template <class List> struct dynamic_axes;
+template <class... A> struct dynamic_axes<axes<A...>> {
   using type = typename united_all<std::conditional_t<is_dynamic<A>, axes<A>, axes<>>...>::type;
 };
 
 /// Extents by name, in any order, into the order of the type.
-template <class... A, class... X>
-void name_extents(axes<A...>, extent_t* out, [[maybe_unused]] X const&... given) {
+template <class... A, class... X> void name_extents(axes<A...>, extent_t* out, [[maybe_unused]] X const&... given) {
   using all = axes<A...>;
   [[maybe_unused]] int i = 0;
   ((out[i++] = A::static_extent), ...);
@@ -169,10 +148,9 @@ void name_extents(axes<A...>, extent_t* out, [[maybe_unused]] X const&... given)
 }
 template <class All, class... X>
 inline constexpr bool extents_fit =
-    distinct<All> && distinct<axes<X...>> && same_set<axes<X...>, typename dynamic_axes<All>::type>;
+    distinct<All>&& distinct<axes<X...>>&& same_set<axes<X...>, typename dynamic_axes<All>::type>;
 /// Says what is wrong with extents that do not fit.
-template <class All, class... X>
-void refuse_named_extents() {
+template <class All, class... X> void refuse_named_extents() {
   if constexpr (!distinct<All>)
     HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<All>);
   else
@@ -185,19 +163,16 @@ struct uninitialised {};
 }  // namespace detail
 
 /// Strides in elements, one for each axis in the order of the view's type: `strides{1, 512}`.
-template <std::size_t N>
-struct strides {
+template <std::size_t N> struct strides {
   std::array<extent_t, N> values;
   template <std::integral... I>
   constexpr strides(I... s) : values{static_cast<extent_t>(s)...} {}  // NOLINT: strides{1, 512} is the wanted spelling
 };
-template <std::integral... I>
-strides(I...) -> strides<sizeof...(I)>;
+template <std::integral... I> strides(I...) -> strides<sizeof...(I)>;
 
 /// Foreign memory under named axes: `view<const float, batch, query, model> v(pointer, batch{8}, query{128});`
 /// Does not own; row-major in the order written unless strides are given. The only thing here that can dangle.
-template <class T, class... A>
-class view : public detail::expression_base {
+template <class T, class... A> class view : public detail::expression_base {
   static_assert((detail::axis_tag<A> && ...), "view<T, axes...>: every axis derives from heed::axis");
   detail::leaf<T, axes<A...>> leaf_;
 
@@ -206,7 +181,7 @@ class view : public detail::expression_base {
   using value_type = std::remove_const_t<T>;
 
   template <class... X>
-    requires(detail::axis_tag<X> && ...)
+    requires(detail::axis_tag<X>&&...)
   explicit view(T* data, X const&... extents) {
     if constexpr (detail::extents_fit<axes_type, X...>) {
       detail::name_extents(axes_type{}, leaf_.extents, extents...);
@@ -217,15 +192,14 @@ class view : public detail::expression_base {
       detail::refuse_named_extents<axes_type, X...>();
   }
   template <class... X, std::size_t N>
-    requires(detail::axis_tag<X> && ...)
+    requires(detail::axis_tag<X>&&...)
   explicit view(detail::type_tag<void>, T* data, strides<N> const& s, X const&... extents) : view(data, extents...) {
     static_assert(N == sizeof...(A), "view: one stride for each axis");
     std::copy(s.values.begin(), s.values.end(), leaf_.strides);
   }
   template <class X, std::size_t N>
   view(T* data, X const& x, strides<N> const& s) : view(detail::type_tag<void>{}, data, s, x) {}
-  template <std::size_t N>
-  view(T* data, strides<N> const& s) : view(detail::type_tag<void>{}, data, s) {}
+  template <std::size_t N> view(T* data, strides<N> const& s) : view(detail::type_tag<void>{}, data, s) {}
   template <class X, class Y, std::size_t N>
   view(T* data, X const& x, Y const& y, strides<N> const& s) : view(detail::type_tag<void>{}, data, s, x, y) {}
   template <class X, class Y, class Z, std::size_t N>
@@ -248,34 +222,29 @@ class view : public detail::expression_base {
       leaf_.extents[i] = static_cast<extent_t>(m.extent(i));
       leaf_.strides[i] = static_cast<extent_t>(m.stride(i));
       if (fixed[i] != detail::dynamic && fixed[i] != leaf_.extents[i])
-        throw shape_error("view: the extents of the mdspan are not those of the axes " + detail::axis_names(axes_type{}));
+        throw shape_error("view: the extents of the mdspan are not those of the axes " +
+                          detail::axis_names(axes_type{}));
     }
   }
 #endif
 
   T* data() const { return leaf_.data; }
   extent_t size() const { return leaf_.size(); }
-  template <class X>
-  extent_t extent() const {
+  template <class X> extent_t extent() const {
     static_assert(detail::contains<X, axes_type>, "extent<A>(): the view has no such axis");
     return leaf_.template extent<X>();
   }
-  template <class X>
-  extent_t stride() const {
+  template <class X> extent_t stride() const {
     static_assert(detail::contains<X, axes_type>, "stride<A>(): the view has no such axis");
     return leaf_.template stride<X>();
   }
-  template <std::integral... I>
-  T& operator()(I... i) const {
-    return leaf_.data[leaf_.offset(i...)];
-  }
+  template <std::integral... I> T& operator()(I... i) const { return leaf_.data[leaf_.offset(i...)]; }
   detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
 };
 
 /// Owns its elements: 64-byte aligned, row-major in the order written, zero-initialised. Copies are deep.
 /// `tensor<float, batch, query, model> x{batch{2}, query{12}};` names the extents that the type leaves open, once each.
-template <class T, class... A>
-class tensor : public detail::expression_base {
+template <class T, class... A> class tensor : public detail::expression_base {
   static_assert((detail::axis_tag<A> && ...), "tensor<T, axes...>: every axis derives from heed::axis");
   detail::leaf<T, axes<A...>> leaf_;
 
@@ -340,25 +309,17 @@ class tensor : public detail::expression_base {
   T* end() { return data() + size(); }
   T const* begin() const { return data(); }
   T const* end() const { return data() + size(); }
-  template <class X>
-  extent_t extent() const {
+  template <class X> extent_t extent() const {
     static_assert(detail::contains<X, axes_type>, "extent<A>(): the tensor has no such axis");
     return leaf_.template extent<X>();
   }
-  template <class X>
-  extent_t stride() const {
+  template <class X> extent_t stride() const {
     static_assert(detail::contains<X, axes_type>, "stride<A>(): the tensor has no such axis");
     return leaf_.template stride<X>();
   }
-  template <std::integral... I>
-  T& operator()(I... i) {
-    return leaf_.data[leaf_.offset(i...)];
-  }
-  template <std::integral... I>
-  T const& operator()(I... i) const {
-    return leaf_.data[leaf_.offset(i...)];
-  }
-  operator view<T, A...>() { return view<T, A...>(leaf_without_owner<T>()); }               // NOLINT
+  template <std::integral... I> T& operator()(I... i) { return leaf_.data[leaf_.offset(i...)]; }
+  template <std::integral... I> T const& operator()(I... i) const { return leaf_.data[leaf_.offset(i...)]; }
+  operator view<T, A...>() { return view<T, A...>(leaf_without_owner<T>()); }                          // NOLINT
   operator view<T const, A...>() const { return view<T const, A...>(leaf_without_owner<T const>()); }  // NOLINT
 #if defined(__cpp_lib_mdspan)
   auto to_mdspan() { return std::mdspan<T, std::dextents<extent_t, sizeof...(A)>>(data(), extent<A>()...); }
@@ -367,19 +328,17 @@ class tensor : public detail::expression_base {
   detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
 
  private:
-  template <class U>
-  detail::leaf<U, axes<A...>> leaf_without_owner() const {
+  template <class U> detail::leaf<U, axes<A...>> leaf_without_owner() const {
     auto l = detail::with_type<U>(leaf_);
     l.owner = {};
     return l;
   }
 };
-tensor(detail::poison) -> tensor<float>;
+tensor(detail::poison)->tensor<float>;
 
 /// True where both have the same extents and the same bits in every element (so a NaN equals itself, and -0 is not 0).
 /// `==` compares element by element and is an expression.
-template <class T, class... A>
-bool identical(tensor<T, A...> const& a, tensor<T, A...> const& b) {
+template <class T, class... A> bool identical(tensor<T, A...> const& a, tensor<T, A...> const& b) {
   for (std::size_t i = 0; i < sizeof...(A); ++i)
     if (a.heed_leaf().extents[i] != b.heed_leaf().extents[i]) return false;
   return a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;

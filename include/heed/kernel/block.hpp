@@ -4,12 +4,12 @@
 // Next to read: map.hpp, blocks over a whole tensor.
 #pragma once
 
-#include <algorithm>
-#include <cstring>
-
 #include "../loops.hpp"
 #include "multiply.hpp"
 #include "simd.hpp"
+
+#include <algorithm>
+#include <cstring>
 
 namespace heed::kernel {
 namespace loops = heed::detail::loops;
@@ -20,16 +20,14 @@ struct scratch {
   char* begin = nullptr;
   char* end = nullptr;
   char* next = nullptr;
-  scratch(void* memory, std::size_t bytes)
-      : begin(static_cast<char*>(memory)), end(begin + bytes), next(begin) {}
+  scratch(void* memory, std::size_t bytes) : begin(static_cast<char*>(memory)), end(begin + bytes), next(begin) {}
   char* take(std::size_t bytes) {
     char* p = next;
     next += (bytes + 63) / 64 * 64;
     if (next > end) throw std::bad_alloc();  // a stage announced too little: a fault of its size function
     return p;
   }
-  template <class T>
-  T* take_as(extent_t count) {
+  template <class T> T* take_as(extent_t count) {
     return reinterpret_cast<T*>(take(static_cast<std::size_t>(count) * sizeof(T)));
   }
 };
@@ -52,8 +50,7 @@ inline extent_t offset_at(extent_t const* coordinates, extent_t const* stride) {
 }
 
 /// Copies count elements of Size bytes, `stride` elements apart.
-template <int Size>
-void gather_run(char* out, char const* in, extent_t stride, extent_t count) {
+template <int Size> void gather_run(char* out, char const* in, extent_t stride, extent_t count) {
   if (stride == 1) {
     std::memcpy(out, in, static_cast<std::size_t>(count) * Size);
     return;
@@ -68,8 +65,7 @@ void gather_run(char* out, char const* in, extent_t stride, extent_t count) {
     default: return gather_run<8>(out, in, stride, count);
   }
 }
-template <int Size>
-void scatter_run(char* out, char const* in, extent_t stride, extent_t count) {
+template <int Size> void scatter_run(char* out, char const* in, extent_t stride, extent_t count) {
   for (extent_t i = 0; i < count; ++i) std::memcpy(out + i * stride * Size, in + i * Size, Size);
 }
 [[gnu::noinline]] inline void scatter_run(int size, char* out, char const* in, extent_t stride, extent_t count) {
@@ -85,8 +81,7 @@ void scatter_run(char* out, char const* in, extent_t stride, extent_t count) {
   }
 }
 /// Fills p with `count` copies of the element in front.
-template <class Bits>
-void splat_bits(char* p, extent_t count) {
+template <class Bits> void splat_bits(char* p, extent_t count) {
   Bits value;
   std::memcpy(&value, p, sizeof(Bits));
   for (extent_t i = 1; i < count; ++i) std::memcpy(p + i * static_cast<extent_t>(sizeof(Bits)), &value, sizeof(Bits));
@@ -100,8 +95,7 @@ inline void splat_run(int size, char* p, extent_t count) {
   }
 }
 /// Calls f(first element, how many, coordinates of the first) for each run of the group's last axis in [from, from + count).
-template <class F>
-void for_runs(loops::group const& g, extent_t from, extent_t count, extent_t* coordinates, F&& f) {
+template <class F> void for_runs(loops::group const& g, extent_t from, extent_t count, extent_t* coordinates, F&& f) {
   extent_t const run = g.count > 0 ? g.extent[g.count - 1] : 1;
   for (extent_t i = from; i < from + count;) {
     extent_t const n = std::min(from + count - i, run - i % run);
@@ -112,7 +106,8 @@ void for_runs(loops::group const& g, extent_t from, extent_t count, extent_t* co
 }
 
 /// Packs one row of lanes of an operand into `out`; lanes beyond count up to padded repeat nothing: they are zeroed.
-[[gnu::noinline]] inline void pack_row(loops::operand const& o, block const& b, extent_t* coordinates, extent_t padded, char* out) {
+[[gnu::noinline]] inline void pack_row(loops::operand const& o, block const& b, extent_t* coordinates, extent_t padded,
+                                       char* out) {
   int const size = o.size;
   loops::group const& g = *b.lanes;
   int const last = g.count > 0 ? g.axis[g.count - 1] : -1;
@@ -139,8 +134,8 @@ void for_runs(loops::group const& g, extent_t from, extent_t count, extent_t* co
 }
 
 /// Where the block finds the operand: in place if it can, in scratch if it must.
-[[gnu::noinline]] inline loops::bound bind(loops::operand const& o, block const& b, extent_t padded, int lanes, loops::bound const* slots,
-                         scratch& memory) {
+[[gnu::noinline]] inline loops::bound bind(loops::operand const& o, block const& b, extent_t padded, int lanes,
+                                           loops::bound const* slots, scratch& memory) {
   if (o.slot >= 0) return slots[o.slot];
   int const size = o.size;
   if (o.splat) {
@@ -193,7 +188,8 @@ void for_runs(loops::group const& g, extent_t from, extent_t count, extent_t* co
     } else if (o.fetch)
       o.fetch(o.node, coordinates, -1, 1, to);
     else
-      std::memcpy(to, static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * size, static_cast<std::size_t>(size));
+      std::memcpy(to, static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * size,
+                  static_cast<std::size_t>(size));
     splat_run(size, to, lanes);
   }
   return {p, by_row ? static_cast<extent_t>(lanes) * size : 0, 0};
@@ -207,14 +203,15 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
 }
 
 /// Binds all operands of a program for a block of `padded` lanes.
-[[gnu::noinline]] inline void bind_all(loops::program const& p, block const& b, extent_t padded, loops::bound const* slots, scratch& memory,
-                     loops::bound* in) {
+[[gnu::noinline]] inline void bind_all(loops::program const& p, block const& b, extent_t padded,
+                                       loops::bound const* slots, scratch& memory, loops::bound* in) {
   for (int i = 0; i < p.count; ++i) in[i] = bind(p.operands[i], b, padded, p.lanes, slots, memory);
 }
 
 /// Evaluates a block into `out`, rows `out_row` bytes apart, padded to whole vectors. Excluded elements get `fill`.
-[[gnu::noinline]] inline void run_padded(loops::program const& p, block const& b, extent_t padded, loops::bound const* slots, char* out,
-                       extent_t out_row, scratch& memory, bool masked, double fill, std::uint64_t* kept) {
+[[gnu::noinline]] inline void run_padded(loops::program const& p, block const& b, extent_t padded,
+                                         loops::bound const* slots, char* out, extent_t out_row, scratch& memory,
+                                         bool masked, double fill, std::uint64_t* kept) {
   char* const mark = memory.next;
   loops::bound in[loops::max_operands];
   bind_all(p, b, padded, slots, memory, in);
@@ -223,8 +220,8 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
 }
 
 /// Evaluates a block and stores it in the target. Slots are tiles with the block's first row and lane in front.
-[[gnu::noinline]] inline void run_block(loops::program const& p, block const& b, loops::bound const* slots, loops::target const& to,
-                      scratch& memory, bool masked, double fill) {
+[[gnu::noinline]] inline void run_block(loops::program const& p, block const& b, loops::bound const* slots,
+                                        loops::target const& to, scratch& memory, bool masked, double fill) {
   if (b.row_count == 0 || b.lane_count == 0) return;
   extent_t const whole = b.lane_count / p.lanes * p.lanes;
   if (whole != 0 && whole != b.lane_count) {  // the vectors in place, the tail in scratch
@@ -252,8 +249,8 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
   if (lanes_flat && rows_flat && (lane_step == 1 || b.lane_count == 1) && padded == b.lane_count) {
     b.rows->locate(b.row_from, coordinates);
     b.lanes->locate(b.lane_from, coordinates);
-    run_padded(p, b, padded, slots, data + offset_at(coordinates, to.stride) * to.size, row_step * to.size, memory, masked, fill,
-               nullptr);
+    run_padded(p, b, padded, slots, data + offset_at(coordinates, to.stride) * to.size, row_step * to.size, memory,
+               masked, fill, nullptr);
     return;
   }
   char* const mark = memory.next;
@@ -263,7 +260,8 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
     b.rows->locate(b.row_from + r, coordinates);
     if (lanes_flat) {
       b.lanes->locate(b.lane_from, coordinates);
-      scatter_run(to.size, data + offset_at(coordinates, to.stride) * to.size, tile + r * padded * to.size, lane_step, b.lane_count);
+      scatter_run(to.size, data + offset_at(coordinates, to.stride) * to.size, tile + r * padded * to.size, lane_step,
+                  b.lane_count);
     } else {
       int const last = b.lanes->axis[b.lanes->count - 1];
       for_runs(*b.lanes, b.lane_from, b.lane_count, coordinates, [&](extent_t at, extent_t n) {

@@ -18,12 +18,12 @@ inline namespace HEED_ARCH {
 /// One side of a contraction, of any storage type: converted while it is packed.
 struct matrix {
   loops::operand operand;
-  loops::program const* load = nullptr;  // identity program that converts to T; used where the memory can't serve as it is
-  bool native = false;                   // the memory holds T
+  loops::program const* load =
+      nullptr;          // identity program that converts to T; used where the memory can't serve as it is
+  bool native = false;  // the memory holds T
 };
 
-template <class T>
-struct contract_stage {
+template <class T> struct contract_stage {
   matrix left, right;
   loops::group batch, m, n, k;
   loops::program const* epilogue = nullptr;
@@ -47,7 +47,8 @@ struct contract_stage {
   }
   bool right_in_place() const {  // few rows: packing would cost as much as multiplying
     extent_t k_step = 0, n_step = 0;
-    if (!right.native || !k.affine(right.operand.stride, k_step) || !n.affine(right.operand.stride, n_step)) return false;
+    if (!right.native || !k.affine(right.operand.stride, k_step) || !n.affine(right.operand.stride, n_step))
+      return false;
     return (n_step == 1 || n.size == 1) && m.size <= 12;
   }
   bool shared_panels(int threads) const { return batch.size < 2 * threads; }
@@ -56,8 +57,8 @@ struct contract_stage {
   extent_t right_elements() const { return panels() * panel<T> * std::max<extent_t>(k.size, 1); }
   extent_t rows_at_once() const { return std::max<extent_t>(1, std::min(loops::row_block, m.size)); }
   std::size_t scratch_bytes(int threads) const {
-    extent_t elements = rows_at_once() * panel<T> + 64;                      // the tile
-    if (!left_in_place()) elements += rows_at_once() * k.size + 64;          // left block
+    extent_t elements = rows_at_once() * panel<T> + 64;              // the tile
+    if (!left_in_place()) elements += rows_at_once() * k.size + 64;  // left block
     if (!right_in_place() && !shared_panels(threads)) elements += right_elements() + 64;
     std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(T) + 4096;
     bytes += block_scratch(*epilogue, rows_at_once(), panel<T>);
@@ -66,7 +67,8 @@ struct contract_stage {
     return bytes;
   }
   std::size_t shared_bytes(int threads) const {
-    return right_in_place() || !shared_panels(threads) ? 64 : static_cast<std::size_t>(right_elements()) * sizeof(T) + 64;
+    return right_in_place() || !shared_panels(threads) ? 64
+                                                       : static_cast<std::size_t>(right_elements()) * sizeof(T) + 64;
   }
 
   /// Panel p of the right operand at the coordinates of a batch element.
@@ -75,7 +77,8 @@ struct contract_stage {
     extent_t coordinates[loops::max_rank];
     std::copy(origin, origin + loops::max_rank, coordinates);
     extent_t k_step = 0, n_step = 0;
-    if (right.native && k.affine(right.operand.stride, k_step) && n.affine(right.operand.stride, from, columns, n_step)) {
+    if (right.native && k.affine(right.operand.stride, k_step) &&
+        n.affine(right.operand.stride, from, columns, n_step)) {
       n.locate(from, coordinates);
       T const* base = static_cast<T const*>(right.operand.data) + offset_at(coordinates, right.operand.stride);
       pack_panel<T>(base, k_step, n_step, k.size, columns, out);
@@ -90,12 +93,13 @@ struct contract_stage {
 
   /// Rows r .. r + rows of the left operand times panel p, through the epilogue, into the target.
   void multiply(extent_t const* origin, extent_t r, extent_t rows, extent_t p, T const* right_data, extent_t right_row,
-                bool padded, T const* left_data, extent_t left_row, extent_t left_step, T* tile, scratch& memory) const {
+                bool padded, T const* left_data, extent_t left_row, extent_t left_step, T* tile,
+                scratch& memory) const {
     extent_t const from = p * panel<T>, columns = std::min<extent_t>(panel<T>, n.size - from);
     for (extent_t d = 0; d < std::max<extent_t>(k.size, 1); d += loops::depth_block)
-      multiply_tile<T>(left_data + d * left_step, left_row, left_step, right_data + d * right_row, right_row, rows, columns,
-                       std::min<extent_t>(loops::depth_block, k.size - d), tile, panel<T>, d == 0 ? start::zero : start::add,
-                       nullptr, padded);
+      multiply_tile<T>(left_data + d * left_step, left_row, left_step, right_data + d * right_row, right_row, rows,
+                       columns, std::min<extent_t>(loops::depth_block, k.size - d), tile, panel<T>,
+                       d == 0 ? start::zero : start::add, nullptr, padded);
     loops::bound slot{reinterpret_cast<char const*>(tile), panel<T> * static_cast<extent_t>(sizeof(T)), sizeof(T)};
     loops::bound slots[4] = {slot};
     block b{origin, &m, r, rows, &n, from, columns};
@@ -135,8 +139,8 @@ struct contract_stage {
     }
     for (extent_t p = first; p < last; ++p) {
       if (packed) {
-        multiply(origin, r, rows, p, packed + p * panel<T> * std::max<extent_t>(k.size, 1), panel<T>, true, left_data, left_row,
-                 left_step, tile, memory);
+        multiply(origin, r, rows, p, packed + p * panel<T> * std::max<extent_t>(k.size, 1), panel<T>, true, left_data,
+                 left_row, left_step, tile, memory);
       } else {
         extent_t k_step = 0;
         k.affine(right.operand.stride, k_step);
@@ -152,12 +156,13 @@ struct contract_stage {
   void run(int threads, char* memory, std::size_t per_thread, char* shared) const {
     if (batch.size == 0 || m.size == 0 || n.size == 0) return;
     extent_t const row_step = rows_at_once(), row_blocks = (m.size + row_step - 1) / row_step;
-    double const work_size = static_cast<double>(batch.size) * static_cast<double>(m.size) * static_cast<double>(n.size) *
-                             static_cast<double>(k.size + 1);
+    double const work_size = static_cast<double>(batch.size) * static_cast<double>(m.size) *
+                             static_cast<double>(n.size) * static_cast<double>(k.size + 1);
     int const granted = work_size < 40000 ? 1 : threads;
     bool const in_place = right_in_place(), together = shared_panels(threads);
     // few blocks of rows: share the panels as well
-    extent_t const pieces = together ? std::min(panels(), std::max<extent_t>(1, 4 * threads / (row_blocks * batch.size))) : 1;
+    extent_t const pieces =
+        together ? std::min(panels(), std::max<extent_t>(1, 4 * threads / (row_blocks * batch.size))) : 1;
     extent_t const step = (panels() + pieces - 1) / pieces, chunks = (panels() + step - 1) / step;
     run_team(granted, [&](team& t) {
       scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
@@ -169,7 +174,8 @@ struct contract_stage {
           T* packed = nullptr;
           if (!in_place) {
             packed = local.take_as<T>(right_elements());
-            for (extent_t p = 0; p < panels(); ++p) pack(origin, p, packed + p * panel<T> * std::max<extent_t>(k.size, 1), local);
+            for (extent_t p = 0; p < panels(); ++p)
+              pack(origin, p, packed + p * panel<T> * std::max<extent_t>(k.size, 1), local);
           }
           for (extent_t i = 0; i < row_blocks; ++i)
             multiply_rows(origin, i * row_step, std::min(row_step, m.size - i * row_step), 0, panels(), packed, local);

@@ -59,8 +59,8 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> exp(pack<T, L> x) {
         if constexpr (sizeof(T) == 4)
           q = polynomial(r, 1.F / 5040, 1.F / 720, 1.F / 120, 1.F / 24, 1.F / 6, 0.5F);
         else
-          q = polynomial(r, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320, 1. / 5040,
-                         1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5);
+          q = polynomial(r, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
+                         1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5);
         return detail::scale<T>(kernel::fma(r * r, q, r) + vector<T>(T(1)), n);
       },
       x);
@@ -87,7 +87,8 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> log(pack<T, L> x) {
   if constexpr (sizeof(T) == 4) {
     series = detail::polynomial(z, 2.F / 11, 2.F / 9, 2.F / 7, 2.F / 5, 2.F / 3);
   } else {
-    series = detail::polynomial(z, 2. / 23, 2. / 21, 2. / 19, 2. / 17, 2. / 15, 2. / 13, 2. / 11, 2. / 9, 2. / 7, 2. / 5, 2. / 3);
+    series = detail::polynomial(z, 2. / 23, 2. / 21, 2. / 19, 2. / 17, 2. / 15, 2. / 13, 2. / 11, 2. / 9, 2. / 7,
+                                2. / 5, 2. / 3);
   }
   const auto half_square = mul(mul(f, f), splat<T, L>(T(0.5)));
   const auto correction = mul(s, fma(z, series, half_square));
@@ -105,7 +106,7 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> tanh(pack<T, L> x) {
   pack<T, L> p;
   if constexpr (sizeof(T) == 4) {
     p = detail::polynomial(z, -0.005704992269141923F, 0.020639093456172087F, -0.05373971765074411F,
-                               0.13331442240242644F, -0.33333281943952153F);
+                           0.13331442240242644F, -0.33333281943952153F);
   } else {
     const auto under = detail::polynomial(z, 1., 630., 51975., 945945., 2027025.);
     p = div(detail::polynomial(z, -1., -594., -45045., -675675.), under);
@@ -125,11 +126,12 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> erf(pack<T, L> x) {
     const auto size = abs(x), z = mul(x, x);
     const auto p =
         detail::polynomial(z, 8.370102878037074e-05F, -0.0008142704786039453F, 0.005201032329868971F,
-                               -0.0268593982814621F, 0.11283695494813223F, -0.3761263373527958F, 0.1283791666374605F);
+                           -0.0268593982814621F, 0.11283695494813223F, -0.3761263373527958F, 0.1283791666374605F);
     const auto near = fma(size, p, size);
     // From 3.95 on the result is 1.
-    const auto q = detail::polynomial(min(size, splat<T, L>(3.95F)), -2.1118393785576677e-05F, 0.0004347323243244141F, -0.004172369082945364F, 0.02512286496002274F,
-         -0.10828540325212711F, -0.6333420792316052F, -1.1295173180317222F, 0.0001751808431373275F);
+    const auto q = detail::polynomial(min(size, splat<T, L>(3.95F)), -2.1118393785576677e-05F, 0.0004347323243244141F,
+                                      -0.004172369082945364F, 0.02512286496002274F, -0.10828540325212711F,
+                                      -0.6333420792316052F, -1.1295173180317222F, 0.0001751808431373275F);
     const auto far = sub(splat<T, L>(1.F), exp(q));
     return detail::with_sign_of(x, select(lt(size, splat<T, L>(0.921875F)), near, far));
   }
@@ -155,9 +157,9 @@ template <class T, int L> HEED_INLINE pack<T, L> sine(pack<T, L> x, double quart
     c = polynomial(z, -1.F / 3628800, 1.F / 40320, -1.F / 720, 1.F / 24);
   } else {
     s = polynomial(z, 1. / 355687428096000, -1. / 1307674368000, 1. / 6227020800, -1. / 39916800, 1. / 362880,
-                       -1. / 5040, 1. / 120, -1. / 6);
+                   -1. / 5040, 1. / 120, -1. / 6);
     c = polynomial(z, -1. / 6402373705728000, 1. / 20922789888000, -1. / 87178291200, 1. / 479001600, -1. / 3628800,
-                       1. / 40320, -1. / 720, 1. / 24);
+                   1. / 40320, -1. / 720, 1. / 24);
   }
   s = kernel::fma(mul(r, z), s, r);
   s = select(to_mask(r), s, r);  // the sum has lost the sign of zero

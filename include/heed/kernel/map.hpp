@@ -28,7 +28,8 @@ struct map_stage {
   void run(int threads, char* memory, std::size_t per_thread) const {
     if (outer.size == 0 || rows.size == 0 || lanes.size == 0) return;
     extent_t const row_step = row_chunk(), lane_step = lane_chunk();
-    extent_t const row_blocks = (rows.size + row_step - 1) / row_step, lane_blocks = (lanes.size + lane_step - 1) / lane_step;
+    extent_t const row_blocks = (rows.size + row_step - 1) / row_step,
+                   lane_blocks = (lanes.size + lane_step - 1) / lane_step;
     extent_t const jobs = outer.size * row_blocks * lane_blocks;
     // several small blocks make one job, so that sharing them costs nothing
     extent_t const bundle = std::max<extent_t>(1, 4096 / std::max<extent_t>(1, row_step * lane_step));
@@ -39,7 +40,8 @@ struct map_stage {
         for (extent_t j = job * bundle; j < std::min(jobs, (job + 1) * bundle); ++j) {
           outer.locate(j / (row_blocks * lane_blocks), coordinates);
           extent_t const r = j / lane_blocks % row_blocks * row_step, l = j % lane_blocks * lane_step;
-          block b{coordinates, &rows, r, std::min(row_step, rows.size - r), &lanes, l, std::min(lane_step, lanes.size - l)};
+          block b{
+              coordinates, &rows, r, std::min(row_step, rows.size - r), &lanes, l, std::min(lane_step, lanes.size - l)};
           run_block(*program, b, nullptr, target, s, masked, fill);
         }
       });
@@ -55,7 +57,8 @@ inline void lay_out(loops::target const& to, int const* axes, extent_t const* ex
   int order[loops::max_rank];
   for (int i = 0; i < count; ++i) order[i] = i;
   for (int i = 1; i < count; ++i)
-    for (int j = i; j > 0 && to.stride[axes[order[j]]] > to.stride[axes[order[j - 1]]]; --j) std::swap(order[j], order[j - 1]);
+    for (int j = i; j > 0 && to.stride[axes[order[j]]] > to.stride[axes[order[j - 1]]]; --j)
+      std::swap(order[j], order[j - 1]);
   int first_lane = count;
   extent_t size = 1, expected = 1;
   while (first_lane > 0 && size < 64) {

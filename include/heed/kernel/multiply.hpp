@@ -4,12 +4,12 @@
 // Next: softmax_tile.hpp, what happens between the two products of attention.
 #pragma once
 
+#include "simd.hpp"
+
 #include <algorithm>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
-
-#include "simd.hpp"
 
 namespace heed::kernel {
 
@@ -27,7 +27,7 @@ inline constexpr int tile_vectors = register_count == 32 ? 4 : 2;
 template <int Vectors> inline constexpr int tile_rows = std::min(12, (register_count == 32 ? 24 : 12) / Vectors);
 
 // The columns of a packed panel: those of the widest tile.
-template <class T> inline constexpr int panel = tile_vectors * width<T>;
+template <class T> inline constexpr int panel = tile_vectors* width<T>;
 
 namespace detail {
 

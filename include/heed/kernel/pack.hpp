@@ -242,7 +242,8 @@ concept Floating = std::floating_point<T>;
 template <class T> using wrapping = std::conditional_t<Floating<T>, T, std::uint64_t>;
 
 // f(vector, ...) for each vector of the packs.
-template <class T, int L, class F, class... More> HEED_INLINE pack<T, L> each(F f, const pack<T, L>& a, const More&... more) {
+template <class T, int L, class F, class... More>
+HEED_INLINE pack<T, L> each(F f, const pack<T, L>& a, const More&... more) {
   pack<T, L> result;
   HEED_UNROLL
   for (int i = 0; i < a.count; ++i) result.v[i] = f(a.v[i], more.v[i]...);

@@ -35,11 +35,13 @@ class team {
 
  public:
   int thread;
-  team(int number, std::exception_ptr* error, std::atomic<bool>* failed) : error_(error), failed_(failed), thread(number) {}
+  team(int number, std::exception_ptr* error, std::atomic<bool>* failed)
+      : error_(error),
+        failed_(failed),
+        thread(number) {}
 
   /// body(job) for all jobs, shared among the team in turn; every thread waits for the last one.
-  template <class Body>
-  void share(std::ptrdiff_t jobs, Body&& body) {
+  template <class Body> void share(std::ptrdiff_t jobs, Body&& body) {
 #if defined(_OPENMP)
 #pragma omp for schedule(dynamic, 1)
 #endif
@@ -55,8 +57,7 @@ class team {
 };
 
 /// body(team&) once on each thread of a team of at most `threads`. One parallel region.
-template <class Body>
-void run_team(int threads, Body&& body) {
+template <class Body> void run_team(int threads, Body&& body) {
   std::exception_ptr error;
   std::atomic<bool> failed{false};
 #if defined(_OPENMP)

@@ -16,8 +16,7 @@ inline namespace HEED_ARCH {
 enum class row_kind { softmax, log_sum_exp, sum, mean, maximum, variance, argmax, cumulative_sum, standardised };
 
 /// A row in a tile and which of its elements are kept (null: all).
-template <class T>
-struct row_view {
+template <class T> struct row_view {
   T* data;
   extent_t size;
   std::uint64_t const* kept;
@@ -36,8 +35,7 @@ struct row_view {
 };
 
 /// Folds f over whole vectors in four chains, then over the rest: one order for every length.
-template <class T, class F>
-T fold_sum(T const* p, extent_t n, F&& f) {
+template <class T, class F> T fold_sum(T const* p, extent_t n, F&& f) {
   constexpr int w = width<T>;
   vector<T> a = zero<T>(), b = zero<T>(), c = zero<T>(), d = zero<T>();
   extent_t i = 0;
@@ -55,8 +53,7 @@ T fold_sum(T const* p, extent_t n, F&& f) {
   }
   return reduce_add((a + b) + (c + d));
 }
-template <class T>
-T row_max(T const* p, extent_t n) {
+template <class T> T row_max(T const* p, extent_t n) {
   if constexpr (std::is_integral_v<T>) {
     T m = std::numeric_limits<T>::min();
     for (extent_t i = 0; i < n; ++i) m = std::max(m, p[i]);
@@ -79,8 +76,7 @@ T row_max(T const* p, extent_t n) {
     return m;
   }
 }
-template <class T>
-T row_sum(T const* p, extent_t n) {
+template <class T> T row_sum(T const* p, extent_t n) {
   if constexpr (std::is_integral_v<T>) {
     std::uint64_t s = 0;
     for (extent_t i = 0; i < n; ++i) s += static_cast<std::uint64_t>(p[i]);
@@ -89,8 +85,7 @@ T row_sum(T const* p, extent_t n) {
     return fold_sum(p, n, [](vector<T> x) { return x; });
 }
 /// exp(x - m) in place; returns the sum. Excluded elements are -infinity and become 0.
-template <class T>
-T row_exponentials(T* p, extent_t n, T m) {
+template <class T> T row_exponentials(T* p, extent_t n, T m) {
   constexpr int w = width<T>;
   vector<T> const shift = broadcast(m), base = broadcast(log2_e<T>);
   vector<T> even = zero<T>(), odd = zero<T>();
@@ -111,16 +106,15 @@ T row_exponentials(T* p, extent_t n, T m) {
   }
   return reduce_add(even + odd);
 }
-template <class T>
-void row_scale(T* p, extent_t n, T factor) {
+template <class T> void row_scale(T* p, extent_t n, T factor) {
   constexpr int w = width<T>;
   extent_t i = 0;
   for (; i + w <= n; i += w) store(p + i, load(p + i) * broadcast(factor));
-  if (i < n) store_partial(p + i, load_partial(p + i, static_cast<int>(n - i)) * broadcast(factor), static_cast<int>(n - i));
+  if (i < n)
+    store_partial(p + i, load_partial(p + i, static_cast<int>(n - i)) * broadcast(factor), static_cast<int>(n - i));
 }
 /// sum of (x - m)^2 over kept elements.
-template <class T>
-T row_squares(row_view<T> const& r, T m) {
+template <class T> T row_squares(row_view<T> const& r, T m) {
   if (!r.kept) return fold_sum(r.data, r.size, [m](vector<T> x) { return (x - broadcast(m)) * (x - broadcast(m)); });
   T s = 0;
   for (extent_t i = 0; i < r.size; ++i)
@@ -128,8 +122,7 @@ T row_squares(row_view<T> const& r, T m) {
   return s;
 }
 
-template <class T>
-struct row_stage {
+template <class T> struct row_stage {
   row_kind kind = row_kind::sum;
   bool centred = true;
   double eps = 0;
@@ -146,10 +139,13 @@ struct row_stage {
     return kind == row_kind::softmax || kind == row_kind::cumulative_sum || kind == row_kind::standardised;
   }
   extent_t padded() const { return (std::max<extent_t>(lanes.size, 1) + tree->lanes - 1) / tree->lanes * tree->lanes; }
-  extent_t row_chunk() const { return std::max<extent_t>(1, std::min<extent_t>({rows.size, loops::block_elements / padded(), 64})); }
+  extent_t row_chunk() const {
+    return std::max<extent_t>(1, std::min<extent_t>({rows.size, loops::block_elements / padded(), 64}));
+  }
   std::size_t scratch_bytes() const {
     extent_t const r = row_chunk();
-    std::size_t bytes = static_cast<std::size_t>(r * padded()) * (sizeof(T) + 1) + 8192 + static_cast<std::size_t>(r) * 8 * 64;
+    std::size_t bytes =
+        static_cast<std::size_t>(r * padded()) * (sizeof(T) + 1) + 8192 + static_cast<std::size_t>(r) * 8 * 64;
     bytes += static_cast<std::size_t>(r * (padded() / tree->lanes)) * 8;
     bytes += block_scratch(*tree, r, padded());
     if (sink) bytes += block_scratch(*sink, r, 1);
@@ -267,16 +263,16 @@ struct row_stage {
     std::uint64_t* kept = tree_masked ? s.take_as<std::uint64_t>(count * words) : nullptr;
     block b{origin, &rows, from, count, &lanes, 0, lanes.size};
     if (lanes.size > 0)
-      run_padded(*tree, b, width_padded, nullptr, reinterpret_cast<char*>(tile), width_padded * static_cast<extent_t>(sizeof(T)), s,
-                 tree_masked, neutral(), kept);
+      run_padded(*tree, b, width_padded, nullptr, reinterpret_cast<char*>(tile),
+                 width_padded * static_cast<extent_t>(sizeof(T)), s, tree_masked, neutral(), kept);
     T* extras = nullptr;
     extent_t extra_row = 0;
     if (sink) {
       extra_row = sink->lanes;
       extras = s.take_as<T>(count * extra_row);
       block sb{origin, &rows, from, count, &single, 0, 1};
-      run_padded(*sink, sb, sink->lanes, nullptr, reinterpret_cast<char*>(extras), extra_row * static_cast<extent_t>(sizeof(T)), s,
-                 false, 0, nullptr);
+      run_padded(*sink, sb, sink->lanes, nullptr, reinterpret_cast<char*>(extras),
+                 extra_row * static_cast<extent_t>(sizeof(T)), s, false, 0, nullptr);
     }
     extent_t const values = (count + 63) / 64 * 64 + 64;
     T* results = s.take_as<T>(values);

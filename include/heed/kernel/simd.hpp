@@ -4,13 +4,13 @@
 // Next: multiply.hpp, the register tiles built of these.
 #pragma once
 
+#include <xsimd/xsimd.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <limits>
 #include <utility>
-
-#include <xsimd/xsimd.hpp>
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
@@ -286,8 +286,8 @@ HEED_INLINE vector<T> upper_half_down(vector<T> x, std::index_sequence<Lane...>)
 // Folds the upper half of the lanes onto the lower until one is left: one order, in every version and compiler.
 template <class T, int Half = width<T> / 2, class Fold> HEED_INLINE T fold_halves(vector<T> x, Fold fold) {
   if constexpr (Half > 0) {
-    return fold_halves<T, Half / 2>(
-        fold(x, upper_half_down<T, Half>(x, std::make_index_sequence<vector<T>::size>{})), fold);
+    return fold_halves<T, Half / 2>(fold(x, upper_half_down<T, Half>(x, std::make_index_sequence<vector<T>::size>{})),
+                                    fold);
   } else {
     const typename vector<T>::register_type lanes = x;
     return lanes[0];

@@ -118,8 +118,7 @@ template <class T> T* lane(T* tile, int l, extent_t keys) { return keys > 0 ? ti
 // maximum -infinity (the start values); its rescale is 0, and so has to be what it scales. A NaN or +infinity among
 // the scores makes the sum NaN. Keys are summed in one order, even and odd ones apart, so that excluded keys behind
 // the last kept one do not change a bit.
-template <class T>
-void softmax_tile(T* scores, int lanes, extent_t keys, T* maximum, T* sum, T* rescale) {
+template <class T> void softmax_tile(T* scores, int lanes, extent_t keys, T* maximum, T* sum, T* rescale) {
   constexpr int vectors = register_count == 32 ? 4 : 2;
   constexpr int step = vectors * width<T>;
   int l = 0;

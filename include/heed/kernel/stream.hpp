@@ -25,11 +25,9 @@ inline constexpr int max_dots = 4;
 
 enum class stream_kind { softmax, weighted_sum, sum, mean, maximum, log_sum_exp };
 
-template <class T>
-inline constexpr int lane_tile = 64 * 4 / static_cast<int>(sizeof(T));
+template <class T> inline constexpr int lane_tile = 64 * 4 / static_cast<int>(sizeof(T));
 
-template <class T>
-struct stream_stage {
+template <class T> struct stream_stage {
   struct dot {
     matrix key, query;
     loops::group depth;
@@ -77,11 +75,13 @@ struct stream_stage {
     std::size_t const at_once = static_cast<std::size_t>(tiles_at_once(threads));
     std::size_t const lane = static_cast<std::size_t>(lane_tile<T>), row = static_cast<std::size_t>(value_row());
     std::size_t const depth = static_cast<std::size_t>(depth_total());
-    std::size_t elements = at_once * lane * (depth + row + 8) + static_cast<std::size_t>(std::max(dots, 1)) * block_rows * lane;
+    std::size_t elements =
+        at_once * lane * (depth + row + 8) + static_cast<std::size_t>(std::max(dots, 1)) * block_rows * lane;
     elements += block_rows * (depth + static_cast<std::size_t>(max_dots) * 64 + 2 * row);
     std::size_t bytes = elements * sizeof(T) + block_rows * lane + 65536;
     extent_t const lane_count = lane_tile<T>;
-    bytes += block_scratch(*score, block_size(), lane_count) + block_scratch(*epilogue, lane_count, std::max(values.size, lane_count));
+    bytes += block_scratch(*score, block_size(), lane_count) +
+             block_scratch(*epilogue, lane_count, std::max(values.size, lane_count));
     if (weight) bytes += block_scratch(*weight, block_size(), lane_count);
     if (sink) bytes += block_scratch(*sink, 1, lane_count);
     for (int i = 0; i < dots; ++i)
@@ -125,7 +125,8 @@ struct stream_stage {
       if (first[axis] != last[axis]) split = true;
     }
   }
-  int classify(extent_t const* origin, extent_t lane_from, extent_t lane_count, extent_t key_from, extent_t key_count) const {
+  int classify(extent_t const* origin, extent_t lane_from, extent_t lane_count, extent_t key_from,
+               extent_t key_count) const {
     if (!score->classify && !(weight && weight->classify)) return 2;
     extent_t low[loops::max_rank], high[loops::max_rank];
     for (int a = 0; a < loops::max_rank; ++a) low[a] = origin[a], high[a] = origin[a] + 1;
@@ -142,12 +143,12 @@ struct stream_stage {
       dot const& d = parts[i];
       loops::operand const& o = d.query.operand;
       extent_t lane_step = 0, depth_step = 0;
-      if (d.query.native && lanes.affine(o.stride, t.from, t.count, lane_step) && d.depth.affine(o.stride, depth_step) &&
-          (depth_step == 1 || d.depth.size <= 1)) {
+      if (d.query.native && lanes.affine(o.stride, t.from, t.count, lane_step) &&
+          d.depth.affine(o.stride, depth_step) && (depth_step == 1 || d.depth.size <= 1)) {
         std::copy(origin, origin + loops::max_rank, coordinates);
         lanes.locate(t.from, coordinates);
-        transpose_block<T>(static_cast<T const*>(o.data) + offset_at(coordinates, o.stride), lane_step, t.count, d.depth.size,
-                           t.query[i], t.padded, t.padded, static_cast<T>(d.scale));
+        transpose_block<T>(static_cast<T const*>(o.data) + offset_at(coordinates, o.stride), lane_step, t.count,
+                           d.depth.size, t.query[i], t.padded, t.padded, static_cast<T>(d.scale));
         continue;
       }
       block b{origin, &d.depth, 0, d.depth.size, &lanes, t.from, t.count};
@@ -171,16 +172,18 @@ struct stream_stage {
     for (int i = 0; i < dots; ++i) {
       dot const& d = parts[i];
       loops::operand const& o = d.key.operand;
-      if (d.key.native && keys.affine(o.stride, kb.from, kb.count, kb.key_row[i]) && d.depth.affine(o.stride, kb.key_step[i])) {
+      if (d.key.native && keys.affine(o.stride, kb.from, kb.count, kb.key_row[i]) &&
+          d.depth.affine(o.stride, kb.key_step[i])) {
         kb.key[i] = static_cast<T const*>(o.data) + offset_at(coordinates, o.stride);
         continue;
       }
-      extent_t const row = (std::max<extent_t>(d.depth.size, 1) + d.key.load->lanes - 1) / d.key.load->lanes * d.key.load->lanes;
+      extent_t const row =
+          (std::max<extent_t>(d.depth.size, 1) + d.key.load->lanes - 1) / d.key.load->lanes * d.key.load->lanes;
       T* to = s.take_as<T>(kb.count * row);
       block b{origin, &keys, kb.from, kb.count, &d.depth, 0, d.depth.size};
       if (d.depth.size > 0)
-        run_padded(*d.key.load, b, row, nullptr, reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s, false, 0,
-                   nullptr);
+        run_padded(*d.key.load, b, row, nullptr, reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s,
+                   false, 0, nullptr);
       kb.key[i] = to;
       kb.key_row[i] = row;
       kb.key_step[i] = 1;
@@ -198,8 +201,8 @@ struct stream_stage {
     extent_t const padded = (values.size + value.load->lanes - 1) / value.load->lanes * value.load->lanes;
     std::fill(to, to + kb.count * row, T(0));
     block b{origin, &keys, kb.from, kb.count, &values, 0, values.size};
-    run_padded(*value.load, b, padded, nullptr, reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s, false, 0,
-               nullptr);
+    run_padded(*value.load, b, padded, nullptr, reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s,
+               false, 0, nullptr);
     kb.value = to;
     kb.value_row = row;
     kb.value_padded = true;
@@ -214,7 +217,8 @@ struct stream_stage {
       T const* v = kb.value + k * kb.value_row;
       vector<T> sum = zero<T>();
       extent_t c = 0;
-      for (; c + width<T> <= values.size; c += width<T>) sum = fma(load(v + c), zero<T>(), sum);  // NaN unless all are finite
+      for (; c + width<T> <= values.size; c += width<T>)
+        sum = fma(load(v + c), zero<T>(), sum);  // NaN unless all are finite
       T rest = reduce_add(sum);
       for (; c < values.size; ++c) rest += v[c] * T(0);
       if (!(rest == T(0))) kb.finite = 0;
@@ -236,15 +240,17 @@ struct stream_stage {
         T const v = kb.value[(lead + k) * kb.value_row + c];
         if (v - v == T(0)) continue;
         for (extent_t l = 0; l < t.count; ++l)
-          if (kept[k * words + l / per_word] >> (l % per_word) & 1) t.context[l * value_row() + c] += weights[k * t.padded + l] * v;
+          if (kept[k * words + l / per_word] >> (l % per_word) & 1)
+            t.context[l * value_row() + c] += weights[k * t.padded + l] * v;
       }
   }
 
   /// One block of keys against one tile of lanes. state: 2 where everything is kept, 1 where the mask has to be looked at.
-  void step(extent_t const* origin, key_block& kb, tile_state& t, int state, T* const* tiles_of_scores, std::uint64_t* kept,
-            scratch& s) const {
+  void step(extent_t const* origin, key_block& kb, tile_state& t, int state, T* const* tiles_of_scores,
+            std::uint64_t* kept, scratch& s) const {
     extent_t lead = 0, count = kb.count;
-    if (state == 1) {  // leave out the ends that exclude everything; an even number of keys, so that sums keep their order
+    if (state ==
+        1) {  // leave out the ends that exclude everything; an even number of keys, so that sums keep their order
       while (count - lead > loops::key_grain &&
              classify(origin, t.from, t.count, kb.from + lead, loops::key_grain) == 0)
         lead += loops::key_grain;
@@ -258,8 +264,8 @@ struct stream_stage {
     pack_keys(origin, kb, s);
     T* const scores = tiles_of_scores[0];
     for (int i = 0; i < dots; ++i)
-      multiply_tile<T>(kb.key[i] + lead * kb.key_row[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded, count, t.padded,
-                       parts[i].depth.size, tiles_of_scores[i], t.padded, start::zero, nullptr, true);
+      multiply_tile<T>(kb.key[i] + lead * kb.key_row[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded, count,
+                       t.padded, parts[i].depth.size, tiles_of_scores[i], t.padded, start::zero, nullptr, true);
     extent_t const row_bytes = t.padded * static_cast<extent_t>(sizeof(T));
     block const b{origin, &keys, kb.from + lead, count, &lanes, t.from, t.count};
     int const words = t.padded / score->lanes;
@@ -267,7 +273,8 @@ struct stream_stage {
     bool const score_masked = mixed && score->masked != nullptr;
     if (score_masked || !score_is_plain()) {
       loops::bound slots[max_dots];
-      for (int i = 0; i < dots; ++i) slots[i] = {reinterpret_cast<char const*>(tiles_of_scores[i]), row_bytes, sizeof(T)};
+      for (int i = 0; i < dots; ++i)
+        slots[i] = {reinterpret_cast<char const*>(tiles_of_scores[i]), row_bytes, sizeof(T)};
       run_padded(*score, b, t.padded, slots, reinterpret_cast<char*>(scores), row_bytes, s, score_masked,
                  uses_softmax() || kind == stream_kind::maximum ? -std::numeric_limits<double>::infinity() : 0.0,
                  score_masked ? kept : nullptr);
@@ -296,8 +303,8 @@ struct stream_stage {
       T const* v = clean ? kb.clean : kb.value;
       extent_t const v_row = clean ? value_row() : kb.value_row;
       start const how = !t.started ? start::zero : kind == stream_kind::softmax ? start::rescale : start::add;
-      multiply_tile<T>(scores, 1, t.padded, v + lead * v_row, v_row, t.count, values.size, count, t.context, value_row(), how,
-                       t.rescale, clean ? false : kb.value_padded);
+      multiply_tile<T>(scores, 1, t.padded, v + lead * v_row, v_row, t.count, values.size, count, t.context,
+                       value_row(), how, t.rescale, clean ? false : kb.value_padded);
       if (clean) add_live_rest(kb, lead, count, t, scores, kept, words);
       t.started = true;
     }
@@ -317,7 +324,8 @@ struct stream_stage {
       }
     if (kind == stream_kind::mean)
       for (extent_t k = 0; k < count; ++k)
-        for (int l = 0; l < t.padded; ++l) t.kept_count[l] += static_cast<T>(kept[k * words + l / per_word] >> (l % per_word) & 1);
+        for (int l = 0; l < t.padded; ++l)
+          t.kept_count[l] += static_cast<T>(kept[k * words + l / per_word] >> (l % per_word) & 1);
   }
 
   void finish(extent_t const* origin, tile_state& t, scratch& s) const {
@@ -343,7 +351,9 @@ struct stream_stage {
           m = joint;
         }
         bool const nothing = kept && m == -infinity<T> && sum == T(0);  // live scores, all of them -infinity
-        T const log_sum = !kept && !extra ? -infinity<T> : m == -infinity<T> ? (sum == sum ? m : sum) : m + static_cast<T>(std::log(sum));
+        T const log_sum = !kept && !extra     ? -infinity<T>
+                          : m == -infinity<T> ? (sum == sum ? m : sum)
+                                              : m + static_cast<T>(std::log(sum));
         if (lse.data) {
           if (l < t.count) {
             extent_t coordinates[loops::max_rank];
@@ -355,7 +365,9 @@ struct stream_stage {
         if (kind == stream_kind::log_sum_exp)
           result[l] = log_sum;
         else
-          result[l] = !kept ? T(0) : nothing ? std::numeric_limits<T>::quiet_NaN() : before / sum * static_cast<T>(output_scale);
+          result[l] = !kept     ? T(0)
+                      : nothing ? std::numeric_limits<T>::quiet_NaN()
+                                : before / sum * static_cast<T>(output_scale);
       } else if (kind == stream_kind::maximum)
         result[l] = m;
       else if (kind == stream_kind::sum)
@@ -409,9 +421,11 @@ struct stream_stage {
     extent_t const size = block_size();
     for (int d = 0; d < std::max(dots, 1); ++d) scores[d] = s.take_as<T>(size * lane_tile<T>);
     auto* kept = s.take_as<std::uint64_t>(size * (lane_tile<T> / score->lanes + 1));
-    extent_t const lane_from = state[0].from, lane_count = state[last - first - 1].from + state[last - first - 1].count - lane_from;
+    extent_t const lane_from = state[0].from,
+                   lane_count = state[last - first - 1].from + state[last - first - 1].count - lane_from;
     extent_t const blocks = (keys.size + size - 1) / size;
-    if (keys.size > 0) walk(origin, 0, blocks, lane_from, lane_count, 1, state, static_cast<int>(last - first), scores, kept, s);
+    if (keys.size > 0)
+      walk(origin, 0, blocks, lane_from, lane_count, 1, state, static_cast<int>(last - first), scores, kept, s);
     for (extent_t i = 0; i < last - first; ++i) finish(origin, state[i], s);
   }
   /// Blocks low .. high, bisected: the cost of skipping follows what is kept. known: 1 not classified yet, 2 all kept.
@@ -442,8 +456,8 @@ struct stream_stage {
   void run(int threads, char* memory, std::size_t per_thread) const {
     if (batch.size == 0 || lanes.size == 0 || (has_values() && values.size == 0 && !lse.data)) return;
     extent_t const at_once = tiles_at_once(threads), groups = (tiles() + at_once - 1) / at_once;
-    double const work_size = static_cast<double>(batch.size) * static_cast<double>(lanes.size) * static_cast<double>(keys.size) *
-                             static_cast<double>(depth_total() + values.size + 1);
+    double const work_size = static_cast<double>(batch.size) * static_cast<double>(lanes.size) *
+                             static_cast<double>(keys.size) * static_cast<double>(depth_total() + values.size + 1);
     run_team(work_size < 40000 ? 1 : threads, [&](team& t) {
       t.share(batch.size * groups, [&](extent_t job) {
         scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);

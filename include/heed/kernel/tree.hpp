@@ -14,8 +14,7 @@ inline namespace HEED_ARCH {
 
 namespace ops = heed::detail::ops;
 
-template <class T, int L>
-HEED_INLINE pack<T, L> like(pack<T, L> const&, double value) {
+template <class T, int L> HEED_INLINE pack<T, L> like(pack<T, L> const&, double value) {
   return splat<T, L>(static_cast<T>(value));
 }
 
@@ -23,42 +22,26 @@ template <class T>
 using lane_type = std::conditional_t<heed::detail::is_real<T> || std::is_same_v<T, bool>, T, std::int64_t>;
 
 // ---------------------------------------------------------------- the terminals of a tree, in order
-template <class N>
-struct terminals {
-  static constexpr int count = 1;
-};
-template <class T>
-struct terminals<heed::detail::scalar<T>> {
-  static constexpr int count = 0;
-};
-template <class A>
-struct terminals<heed::detail::extents_node<A>> {
-  static constexpr int count = 0;
-};
-template <class Op, class T, class A, class... E>
-struct terminals<heed::detail::map<Op, T, A, E...>> {
+template <class N> struct terminals { static constexpr int count = 1; };
+template <class T> struct terminals<heed::detail::scalar<T>> { static constexpr int count = 0; };
+template <class A> struct terminals<heed::detail::extents_node<A>> { static constexpr int count = 0; };
+template <class Op, class T, class A, class... E> struct terminals<heed::detail::map<Op, T, A, E...>> {
   static constexpr int count = (terminals<E>::count + ... + 0);
 };
-template <class M, class X>
-struct terminals<heed::detail::where_node<M, X>> {
+template <class M, class X> struct terminals<heed::detail::where_node<M, X>> {
   static constexpr int count = terminals<M>::count + terminals<X>::count;
 };
-template <class M, class X>
-struct terminals<heed::detail::zeroed_node<M, X>> : terminals<X> {};
-template <class E>
-struct terminals<heed::detail::term_node<E>> : terminals<E> {};
+template <class M, class X> struct terminals<heed::detail::zeroed_node<M, X>> : terminals<X> {};
+template <class E> struct terminals<heed::detail::term_node<E>> : terminals<E> {};
 
 /// Whether anything in the tree is of type T.
-template <class T, class N>
-struct mentions {
+template <class T, class N> struct mentions {
   static constexpr bool value = std::is_same_v<typename N::value_type, T>;
 };
-template <class T, class Op, class V, class A, class... E>
-struct mentions<T, heed::detail::map<Op, V, A, E...>> {
+template <class T, class Op, class V, class A, class... E> struct mentions<T, heed::detail::map<Op, V, A, E...>> {
   static constexpr bool value = std::is_same_v<V, T> || (mentions<T, E>::value || ...);
 };
-template <class T, class M, class X>
-struct mentions<T, heed::detail::where_node<M, X>> {
+template <class T, class M, class X> struct mentions<T, heed::detail::where_node<M, X>> {
   static constexpr bool value = mentions<T, M>::value || mentions<T, X>::value;
 };
 /// Lanes that the tree is computed in: a native vector of its values.
@@ -78,37 +61,29 @@ inline constexpr int lanes_of = [] {
 struct cursor {
   loops::bound const* in;
   extent_t row, lane;
-  template <int I>
-  HEED_INLINE char const* at() const {
-    return in[I].data + row * in[I].row + lane * in[I].lane;
-  }
+  template <int I> HEED_INLINE char const* at() const { return in[I].data + row * in[I].row + lane * in[I].lane; }
 };
 
-template <int L, int I, class N>
-struct value_at;  // terminals: leaf, index, slot, fetched
+template <int L, int I, class N> struct value_at;  // terminals: leaf, index, slot, fetched
 
-template <class T, int L>
-HEED_INLINE auto load_lanes(char const* p) {
+template <class T, int L> HEED_INLINE auto load_lanes(char const* p) {
   if constexpr (std::is_same_v<T, bool>)
     return load_mask<L>(reinterpret_cast<bool const*>(p));
   else
     return load<heed::detail::compute_t<T>, L>(reinterpret_cast<T const*>(p));
 }
 
-template <int L, int I, class N>
-struct value_at {  // fetched or computed outside: its own lane type in scratch
+template <int L, int I, class N> struct value_at {  // fetched or computed outside: its own lane type in scratch
   static HEED_INLINE auto go(N const&, cursor const& c) {
     return kernel::load_lanes<lane_type<typename N::value_type>, L>(c.at<I>());
   }
 };
-template <int L, int I, class T, class A>
-struct value_at<L, I, heed::detail::leaf<T, A>> {
+template <int L, int I, class T, class A> struct value_at<L, I, heed::detail::leaf<T, A>> {
   static HEED_INLINE auto go(heed::detail::leaf<T, A> const&, cursor const& c) {
     return kernel::load_lanes<std::remove_const_t<T>, L>(c.at<I>());
   }
 };
-template <int L, int I, class T>
-struct value_at<L, I, heed::detail::scalar<T>> {
+template <int L, int I, class T> struct value_at<L, I, heed::detail::scalar<T>> {
   static HEED_INLINE auto go(heed::detail::scalar<T> const& n, cursor const&) {
     if constexpr (std::is_same_v<T, bool>)
       return splat_mask<L>(n.value);
@@ -116,26 +91,22 @@ struct value_at<L, I, heed::detail::scalar<T>> {
       return splat<heed::detail::compute_t<T>, L>(static_cast<heed::detail::compute_t<T>>(n.value));
   }
 };
-template <int L, int I, class M, class X>
-struct value_at<L, I, heed::detail::where_node<M, X>> {
+template <int L, int I, class M, class X> struct value_at<L, I, heed::detail::where_node<M, X>> {
   static HEED_INLINE auto go(heed::detail::where_node<M, X> const& n, cursor const& c) {
     return value_at<L, I + terminals<M>::count, X>::go(n.operand, c);
   }
 };
-template <int L, int I, class M, class X>
-struct value_at<L, I, heed::detail::zeroed_node<M, X>> {
+template <int L, int I, class M, class X> struct value_at<L, I, heed::detail::zeroed_node<M, X>> {
   static HEED_INLINE auto go(heed::detail::zeroed_node<M, X> const& n, cursor const& c) {
     return value_at<L, I, X>::go(n.operand, c);
   }
 };
-template <int L, int I, class E>
-struct value_at<L, I, heed::detail::term_node<E>> {
+template <int L, int I, class E> struct value_at<L, I, heed::detail::term_node<E>> {
   static HEED_INLINE auto go(heed::detail::term_node<E> const& n, cursor const& c) {
     return value_at<L, I, E>::go(n.operand, c);
   }
 };
-template <int L, int I, class Op, class T, class A, class E>
-struct value_at<L, I, heed::detail::map<Op, T, A, E>> {
+template <int L, int I, class Op, class T, class A, class E> struct value_at<L, I, heed::detail::map<Op, T, A, E>> {
   static HEED_INLINE auto go(heed::detail::map<Op, T, A, E> const& n, cursor const& c) {
     auto const a = value_at<L, I, E>::go(n.template operand<0>(), c);
     if constexpr (std::is_same_v<Op, ops::cast_to<T>>) {
@@ -174,13 +145,11 @@ struct value_at<L, I, heed::detail::map<Op, T, A, E, F, G>> {
 };
 
 // ---------------------------------------------------------------- which elements are kept
-template <int L, int I, class N>
-struct kept_at {
+template <int L, int I, class N> struct kept_at {
   static constexpr bool always = true;
   static HEED_INLINE mask<L> go(N const&, cursor const&) { return splat_mask<L>(true); }
 };
-template <int L, int I, class M, class X>
-struct kept_at<L, I, heed::detail::where_node<M, X>> {
+template <int L, int I, class M, class X> struct kept_at<L, I, heed::detail::where_node<M, X>> {
   static constexpr bool always = false;
   static HEED_INLINE mask<L> go(heed::detail::where_node<M, X> const& n, cursor const& c) {
     mask<L> const k = value_at<L, I, M>::go(n.keep, c);
@@ -191,8 +160,7 @@ struct kept_at<L, I, heed::detail::where_node<M, X>> {
       return k & Rest::go(n.operand, c);
   }
 };
-template <int L, int I, class E>
-struct kept_at<L, I, heed::detail::term_node<E>> {
+template <int L, int I, class E> struct kept_at<L, I, heed::detail::term_node<E>> {
   static constexpr bool always = false;
   static HEED_INLINE mask<L> go(heed::detail::term_node<E> const& n, cursor const& c) {
     auto const v = value_at<L, I, E>::go(n.operand, c);
@@ -207,20 +175,17 @@ struct kept_at<L, I, heed::detail::term_node<E>> {
 template <int L, int I, class Op, class T, class A, class... E>
 struct kept_at<L, I, heed::detail::map<Op, T, A, E...>> {
   using N = heed::detail::map<Op, T, A, E...>;
-  template <std::size_t J>
-  static constexpr int first() {
+  template <std::size_t J> static constexpr int first() {
     constexpr int counts[] = {terminals<E>::count...};
     int at = I;
     for (std::size_t j = 0; j < J; ++j) at += counts[j];
     return at;
   }
-  template <std::size_t... J>
-  static constexpr bool none(std::index_sequence<J...>) {
+  template <std::size_t... J> static constexpr bool none(std::index_sequence<J...>) {
     return (kept_at<L, first<J>(), E>::always && ...);
   }
   static constexpr bool always = none(std::index_sequence_for<E...>{});
-  template <std::size_t J, class X>
-  static HEED_INLINE mask<L> one(N const& n, cursor const& c, mask<L> k) {
+  template <std::size_t J, class X> static HEED_INLINE mask<L> one(N const& n, cursor const& c, mask<L> k) {
     using Rest = kept_at<L, first<J>(), X>;
     if constexpr (Rest::always)
       return k;
@@ -229,27 +194,26 @@ struct kept_at<L, I, heed::detail::map<Op, T, A, E...>> {
   }
   static HEED_INLINE mask<L> go(N const& n, cursor const& c) {
     mask<L> k = splat_mask<L>(true);
-    [&]<std::size_t... J>(std::index_sequence<J...>) { ((k = one<J, E>(n, c, k)), ...); }(std::index_sequence_for<E...>{});
+    [&]<std::size_t... J>(std::index_sequence<J...>) { ((k = one<J, E>(n, c, k)), ...); }
+    (std::index_sequence_for<E...>{});
     return k;
   }
 };
 
 // ---------------------------------------------------------------- a block
-template <class Storage, class V>
-HEED_INLINE void store_lanes(char* to, V const& v) {
+template <class Storage, class V> HEED_INLINE void store_lanes(char* to, V const& v) {
   store(reinterpret_cast<Storage*>(to), v);
 }
 /// The number that stands for `fill` in the tree's type.
-template <class T>
-T fill_value(double fill) {
+template <class T> T fill_value(double fill) {
   if constexpr (std::is_same_v<T, std::int64_t>)
     return fill < -9.2e18 ? std::numeric_limits<std::int64_t>::min() : static_cast<std::int64_t>(fill);
   else
     return static_cast<T>(fill);
 }
 template <class N, class Storage>
-void run_plain(void const* node, loops::bound const* in, char* out, extent_t out_row, extent_t rows, extent_t lanes, double,
-               std::uint64_t*) {
+void run_plain(void const* node, loops::bound const* in, char* out, extent_t out_row, extent_t rows, extent_t lanes,
+               double, std::uint64_t*) {
   constexpr int L = lanes_of<N>;
   N const& n = *static_cast<N const*>(node);
   for (extent_t r = 0; r < rows; ++r)
@@ -258,8 +222,8 @@ void run_plain(void const* node, loops::bound const* in, char* out, extent_t out
                                    value_at<L, 0, N>::go(n, cursor{in, r, l}));
 }
 template <class N, class Storage>
-void run_masked(void const* node, loops::bound const* in, char* out, extent_t out_row, extent_t rows, extent_t lanes, double fill,
-                std::uint64_t* kept) {
+void run_masked(void const* node, loops::bound const* in, char* out, extent_t out_row, extent_t rows, extent_t lanes,
+                double fill, std::uint64_t* kept) {
   constexpr int L = lanes_of<N>;
   N const& n = *static_cast<N const*>(node);
   using V = lane_type<typename N::value_type>;

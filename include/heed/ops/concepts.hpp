@@ -9,10 +9,8 @@
 namespace heed {
 namespace detail {
 
-template <class E>
-using axes_of = typename std::remove_cvref_t<E>::axes_type;
-template <class E>
-using value_in = typename node_of<E>::value_type;
+template <class E> using axes_of = typename std::remove_cvref_t<E>::axes_type;
+template <class E> using value_in = typename node_of<E>::value_type;
 template <class E>
 concept live = expression_like<E> && !is_poison<E>;
 template <class E, class... A>
@@ -21,7 +19,7 @@ template <class E, class... A>
 concept real_over = live_over<E, A...> && is_real<value_in<E>>;
 template <class L, class R>
 concept nested = subset<axes_of<L>, axes_of<R>> || subset<axes_of<R>, axes_of<L>> ||
-                 (is_index_expression<node_of<L>> && is_index_expression<node_of<R>>);
+    (is_index_expression<node_of<L>>&& is_index_expression<node_of<R>>);
 template <class L, class R>
 concept one_type = !(is_real<value_in<L>> && is_real<value_in<R>> && !std::is_same_v<value_in<L>, value_in<R>>);
 
@@ -32,14 +30,14 @@ template <class L, class R>
 concept can_add = detail::live<L> && detail::live<R> && detail::nested<L, R> && detail::one_type<L, R>;
 template <class L, class R>
 concept can_multiply = detail::live<L> && detail::live<R> && detail::one_type<L, R> &&
-                       (detail::nested<L, R> || detail::is_index_expression<detail::node_of<L>> ||
-                        detail::is_index_expression<detail::node_of<R>>);
+    (detail::nested<L, R> || detail::is_index_expression<detail::node_of<L>> ||
+     detail::is_index_expression<detail::node_of<R>>);
 template <class M, class X>
 concept can_where = detail::live<M> && detail::live<X> && !detail::is_real<detail::value_in<M>> &&
                     detail::is_real<detail::value_in<X>> && detail::subset<detail::axes_of<M>, detail::axes_of<X>>;
 template <class E, class... A>
-concept can_broadcast = detail::live<E> && detail::distinct<axes<A...>> &&
-                        detail::intersection<axes<A...>, detail::axes_of<E>>::rank == 0;
+concept can_broadcast =
+    detail::live<E> && detail::distinct<axes<A...>> && detail::intersection<axes<A...>, detail::axes_of<E>>::rank == 0;
 
 template <class E, class... A>
 concept can_softmax = detail::real_over<E, A...>;
@@ -64,25 +62,26 @@ concept can_rms_norm = detail::real_over<E, A>;
 
 template <class E, class A, class B, class C>
 concept can_split = detail::live_over<E, A> && detail::distinct<detail::replace_in<detail::axes_of<E>, A, B, C>> &&
-                    (detail::is_dynamic<A> || detail::is_dynamic<B> || detail::is_dynamic<C> ||
-                     A::static_extent == B::static_extent * C::static_extent);
+    (detail::is_dynamic<A> || detail::is_dynamic<B> || detail::is_dynamic<C> ||
+     A::static_extent == B::static_extent * C::static_extent);
 template <class E, class B, class C, class A>
 concept can_merge = detail::live_over<E, B, C> &&
-                    detail::distinct<detail::rename_in<detail::difference<detail::axes_of<E>, axes<C>>, B, A>> &&
-                    (detail::is_dynamic<A> || detail::is_dynamic<B> || detail::is_dynamic<C> ||
-                     A::static_extent == B::static_extent * C::static_extent);
+    detail::distinct<detail::rename_in<detail::difference<detail::axes_of<E>, axes<C>>, B, A>> &&
+    (detail::is_dynamic<A> || detail::is_dynamic<B> || detail::is_dynamic<C> ||
+     A::static_extent == B::static_extent * C::static_extent);
 /// `can_slice<E, A>` for slice<A>(x, from, to), `can_slice<E, A, To>` for slice<A, To>(x, from).
 template <class E, class A, class To = A>
-concept can_slice = detail::live_over<E, A> && (std::is_same_v<A, To> ? detail::is_dynamic<A> : !detail::is_dynamic<To>) &&
-                    detail::distinct<detail::rename_in<detail::axes_of<E>, A, To>>;
+concept can_slice = detail::live_over<E, A> &&
+    (std::is_same_v<A, To> ? detail::is_dynamic<A>
+                           : !detail::is_dynamic<To>)&&detail::distinct<detail::rename_in<detail::axes_of<E>, A, To>>;
 template <class E, class A>
 concept can_at = detail::live_over<E, A>;
 template <class E, class A>
 concept can_roll = detail::live_over<E, A>;
 template <class X, class Y, class A>
 concept can_concat = detail::live_over<X, A> && detail::live<Y> && detail::is_dynamic<A> &&
-                     detail::same_set<detail::axes_of<X>, detail::axes_of<Y>> &&
-                     std::is_same_v<detail::value_in<X>, detail::value_in<Y>>;
+    detail::same_set<detail::axes_of<X>, detail::axes_of<Y>> &&
+    std::is_same_v<detail::value_in<X>, detail::value_in<Y>>;
 template <class A, class E, class... R>
 concept can_stack = detail::live<E> && !detail::contains<A, detail::axes_of<E>> &&
                     (detail::same_set<detail::axes_of<E>, detail::axes_of<R>> && ...);
@@ -92,6 +91,7 @@ template <class E, class A, class Position>
 concept can_rope = detail::real_over<E, A, Position>;
 /// evaluate_into(destination, e).
 template <class D, class E>
-concept can_evaluate_into = detail::live<E> && detail::live<D> && detail::same_set<detail::axes_of<D>, detail::axes_of<E>>;
+concept can_evaluate_into =
+    detail::live<E> && detail::live<D> && detail::same_set<detail::axes_of<D>, detail::axes_of<E>>;
 
 }  // namespace heed

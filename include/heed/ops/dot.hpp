@@ -19,14 +19,13 @@ struct dot_word {
 /// True where dot<A...>(l, r) compiles.
 template <class L, class R, class... A>
 concept can_dot = expression<L> && expression<R> && sizeof...(A) > 0 &&
-                  detail::subset<axes<A...>, typename std::remove_cvref_t<L>::axes_type> &&
-                  detail::subset<axes<A...>, typename std::remove_cvref_t<R>::axes_type> &&
-                  detail::is_real<typename detail::node_of<L>::value_type> &&
-                  std::is_same_v<typename detail::node_of<L>::value_type, typename detail::node_of<R>::value_type>;
+                  detail::subset<axes<A...>, typename std::remove_cvref_t<L>::axes_type>&& detail::subset<
+                      axes<A...>, typename std::remove_cvref_t<R>::axes_type>&& detail::
+                      is_real<typename detail::node_of<L>::value_type>&& std::is_same_v<
+                          typename detail::node_of<L>::value_type, typename detail::node_of<R>::value_type>;
 
 /// sum over A... of left * right. The result has left's other axes, then right's new ones.
-template <class... A>
-auto dot(expression auto const& left, expression auto const& right) {
+template <class... A> auto dot(expression auto const& left, expression auto const& right) {
   using LE = std::remove_cvref_t<decltype(left)>;
   using RE = std::remove_cvref_t<decltype(right)>;
   static_assert(sizeof...(A) > 0, "name the axes to contract, as in dot<model>(x, w)");
@@ -48,8 +47,9 @@ auto dot(expression auto const& left, expression auto const& right) {
                   detail::mistakes::contracted_axis_missing_in_right_operand<detail::dot_word, MissingRight, LA, RA>);
       return detail::poison{};
     } else if constexpr (!detail::is_real<L> || !detail::is_real<R>) {
-      HEED_REFUSE("dot: real values are needed (say cast)",
-                  detail::mistakes::value_type_does_not_serve<detail::dot_word, std::conditional_t<detail::is_real<L>, R, L>>);
+      HEED_REFUSE(
+          "dot: real values are needed (say cast)",
+          detail::mistakes::value_type_does_not_serve<detail::dot_word, std::conditional_t<detail::is_real<L>, R, L>>);
       return detail::poison{};
     } else if constexpr (!std::is_same_v<L, R>) {
       HEED_REFUSE("dot: the value types of the operands differ (say cast)",

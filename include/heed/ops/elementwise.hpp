@@ -16,25 +16,19 @@ template <class T>
 concept operand_like = expression_like<T> || plain_number<T>;
 
 /// The wider operand's order; left's, then right's new ones, where neither is wider.
-template <class L, class R>
-struct broadcast_axes {
-  using type = unite<L, R>;
-};
+template <class L, class R> struct broadcast_axes { using type = unite<L, R>; };
 template <class L, class R>
   requires(subset<L, R> && !subset<R, L>)
 struct broadcast_axes<L, R> {
   using type = R;
 };
-template <class L, class R>
-using broadcast_t = typename broadcast_axes<L, R>::type;
+template <class L, class R> using broadcast_t = typename broadcast_axes<L, R>::type;
 
-template <class Op, class T, class Axes, class... E>
-auto make_map(Op op, E... e) {
+template <class Op, class T, class Axes, class... E> auto make_map(Op op, E... e) {
   constexpr bool heavy = (E::heavy || ...);
   return map<Op, T, Axes, E...>(op, heavy ? detail::fresh_id() : 0, std::move(e)...);
 }
-template <class To, class N>
-auto cast_node(N n) {
+template <class To, class N> auto cast_node(N n) {
   if constexpr (std::is_same_v<typename N::value_type, To>)
     return n;
   else
@@ -42,8 +36,7 @@ auto cast_node(N n) {
 }
 
 /// A number beside an expression of value type T: of that type, but a fraction beside integers stays a fraction.
-template <class T, class S>
-auto number_beside(S s) {
+template <class T, class S> auto number_beside(S s) {
   if constexpr (is_real<T>)
     return scalar<T>(static_cast<T>(s));
   else if constexpr (std::is_floating_point_v<S>)
@@ -55,8 +48,7 @@ auto number_beside(S s) {
   else
     return scalar<std::int64_t>(static_cast<std::int64_t>(s));
 }
-template <class Other, class E>
-auto operand_node(E const& e) {
+template <class Other, class E> auto operand_node(E const& e) {
   if constexpr (plain_number<E>) {
     using T = typename node_of<Other>::value_type;
     if constexpr (is_integer<T> && is_integer<E>)
@@ -67,14 +59,11 @@ auto operand_node(E const& e) {
     return detail::as_node(e);
 }
 
-template <class N>
-inline constexpr bool is_scalar = false;
-template <class T>
-inline constexpr bool is_scalar<scalar<T>> = true;
+template <class N> inline constexpr bool is_scalar = false;
+template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
 
 /// The type both are computed in; void where they may not meet.
-template <class L, class R>
-struct arithmetic_type {
+template <class L, class R> struct arithmetic_type {
   using l = typename L::value_type;
   using r = typename R::value_type;
   static constexpr auto pick() {
@@ -104,17 +93,15 @@ struct arithmetic_type {
 enum class spans { nested, scaled, any };  // which pairs of axes an operation takes
 
 template <class L, class R, spans Rule>
-inline constexpr bool axes_may_meet =
-    subset<typename L::axes_type, typename R::axes_type> || subset<typename R::axes_type, typename L::axes_type> ||
-    (is_index_expression<L> && is_index_expression<R>) ||
-    (Rule == spans::scaled && (is_index_expression<L> || is_index_expression<R>));
+inline constexpr bool axes_may_meet = subset<typename L::axes_type, typename R::axes_type> ||
+                                      subset<typename R::axes_type, typename L::axes_type> ||
+                                      (is_index_expression<L> && is_index_expression<R>) ||
+                                      (Rule == spans::scaled && (is_index_expression<L> || is_index_expression<R>));
 
 // in mask.hpp: `causal` demands equal extents as soon as they are known
-template <class N, class E>
-void check_diagonals(N const& mask, E const& extents);
+template <class N, class E> void check_diagonals(N const& mask, E const& extents);
 
-template <class Op, class Result, spans Rule, class LE, class RE>
-auto binary(LE const& le, RE const& re) {
+template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE const& le, RE const& re) {
   if constexpr (is_poison<LE> || is_poison<RE>)
     return poison{};
   else {
@@ -135,25 +122,25 @@ auto binary(LE const& le, RE const& re) {
       detail::check_extents(intersection<typename L::axes_type, typename R::axes_type>{}, Op::name.data(), l, r);
       using Axes = broadcast_t<typename L::axes_type, typename R::axes_type>;
       using V = std::conditional_t<std::is_void_v<Result>, T, Result>;
-      return detail::make_map<Op, V, Axes>(Op{}, detail::cast_node<T>(std::move(l)), detail::cast_node<T>(std::move(r)));
+      return detail::make_map<Op, V, Axes>(Op{}, detail::cast_node<T>(std::move(l)),
+                                           detail::cast_node<T>(std::move(r)));
     }
   }
 }
 /// / and %: real division for reals, rounding down for integers.
-template <class LE, class RE>
-auto divide(LE const& le, RE const& re) {
+template <class LE, class RE> auto divide(LE const& le, RE const& re) {
   if constexpr (is_poison<LE> || is_poison<RE>)
     return poison{};
   else {
-    using T = typename arithmetic_type<decltype(detail::operand_node<RE>(le)), decltype(detail::operand_node<LE>(re))>::type;
+    using T =
+        typename arithmetic_type<decltype(detail::operand_node<RE>(le)), decltype(detail::operand_node<LE>(re))>::type;
     if constexpr (is_integer<T>)
       return detail::binary<ops::floor_divided, void, spans::scaled>(le, re);
     else
       return detail::binary<ops::divided, void, spans::scaled>(le, re);
   }
 }
-template <class Op, class E>
-auto unary(E const& e, Op op = {}) {
+template <class Op, class E> auto unary(E const& e, Op op = {}) {
   if constexpr (is_poison<E>)
     return poison{};
   else {
@@ -163,8 +150,7 @@ auto unary(E const& e, Op op = {}) {
   }
 }
 /// Functions of real values only.
-template <class Op, class E>
-auto real_unary(E const& e, Op op = {}) {
+template <class Op, class E> auto real_unary(E const& e, Op op = {}) {
   if constexpr (!is_poison<E> && !is_real<typename node_of<E>::value_type>) {
     HEED_REFUSE("a function of real values: cast the operand first",
                 mistakes::value_type_does_not_serve<Op, typename node_of<E>::value_type>);
@@ -172,14 +158,14 @@ auto real_unary(E const& e, Op op = {}) {
   } else
     return detail::unary<Op>(e, op);
 }
-template <class Op, class LE, class RE>
-auto logical(LE const& le, RE const& re) {
+template <class Op, class LE, class RE> auto logical(LE const& le, RE const& re) {
   if constexpr (is_poison<LE> || is_poison<RE>)
     return poison{};
   else {
     auto l = detail::cast_node<bool>(detail::operand_node<RE>(le));
     auto r = detail::cast_node<bool>(detail::operand_node<LE>(re));
-    detail::check_extents(intersection<typename decltype(l)::axes_type, typename decltype(r)::axes_type>{}, Op::name.data(), l, r);
+    detail::check_extents(intersection<typename decltype(l)::axes_type, typename decltype(r)::axes_type>{},
+                          Op::name.data(), l, r);
     using Axes = broadcast_t<typename decltype(l)::axes_type, typename decltype(r)::axes_type>;
     auto e = detail::make_map<Op, bool, Axes>(Op{}, std::move(l), std::move(r));
     detail::check_diagonals(e, e);
@@ -188,36 +174,29 @@ auto logical(LE const& le, RE const& re) {
 }
 
 template <class L, class R>
-concept some_expression = operand_like<L> && operand_like<R> && (expression_like<L> || expression_like<R>);
+concept some_expression = operand_like<L> && operand_like<R> &&(expression_like<L> || expression_like<R>);
 
 // ---------------------------------------------------------------- operators, found by argument-dependent lookup
 template <class L, class R>
   requires some_expression<L, R>
-auto operator+(L const& l, R const& r) {
-  return detail::binary<ops::plus, void, spans::nested>(l, r);
-}
+auto operator+(L const& l, R const& r) { return detail::binary<ops::plus, void, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator-(L const& l, R const& r) {
-  return detail::binary<ops::minus, void, spans::nested>(l, r);
-}
+auto operator-(L const& l, R const& r) { return detail::binary<ops::minus, void, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator*(L const& l, R const& r) {
-  return detail::binary<ops::times, void, spans::scaled>(l, r);
-}
+auto operator*(L const& l, R const& r) { return detail::binary<ops::times, void, spans::scaled>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator/(L const& l, R const& r) {
-  return detail::divide(l, r);
-}
+auto operator/(L const& l, R const& r) { return detail::divide(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
 auto operator%(L const& l, R const& r) {
   if constexpr (is_poison<L> || is_poison<R>)
     return poison{};
   else {
-    using T = typename arithmetic_type<decltype(detail::operand_node<R>(l)), decltype(detail::operand_node<L>(r))>::type;
+    using T =
+        typename arithmetic_type<decltype(detail::operand_node<R>(l)), decltype(detail::operand_node<L>(r))>::type;
     if constexpr (!is_integer<T>) {
       HEED_REFUSE("operator%: integers are needed", mistakes::value_type_does_not_serve<ops::modulo, T>);
       return poison{};
@@ -227,46 +206,29 @@ auto operator%(L const& l, R const& r) {
 }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator<(L const& l, R const& r) {
-  return detail::binary<ops::less, bool, spans::nested>(l, r);
-}
+auto operator<(L const& l, R const& r) { return detail::binary<ops::less, bool, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator<=(L const& l, R const& r) {
-  return detail::binary<ops::less_equal, bool, spans::nested>(l, r);
-}
+auto operator<=(L const& l, R const& r) { return detail::binary<ops::less_equal, bool, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator>(L const& l, R const& r) {
-  return detail::binary<ops::greater, bool, spans::nested>(l, r);
-}
+auto operator>(L const& l, R const& r) { return detail::binary<ops::greater, bool, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator>=(L const& l, R const& r) {
-  return detail::binary<ops::greater_equal, bool, spans::nested>(l, r);
-}
+auto operator>=(L const& l, R const& r) { return detail::binary<ops::greater_equal, bool, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator==(L const& l, R const& r) {
-  return detail::binary<ops::equal, bool, spans::nested>(l, r);
-}
+auto operator==(L const& l, R const& r) { return detail::binary<ops::equal, bool, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator!=(L const& l, R const& r) {
-  return detail::binary<ops::not_equal, bool, spans::nested>(l, r);
-}
+auto operator!=(L const& l, R const& r) { return detail::binary<ops::not_equal, bool, spans::nested>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator&&(L const& l, R const& r) {
-  return detail::logical<ops::both>(l, r);
-}
+auto operator&&(L const& l, R const& r) { return detail::logical<ops::both>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator||(L const& l, R const& r) {
-  return detail::logical<ops::either>(l, r);
-}
-template <expression_like E>
-auto operator!(E const& e) {
+auto operator||(L const& l, R const& r) { return detail::logical<ops::either>(l, r); }
+template <expression_like E> auto operator!(E const& e) {
   if constexpr (is_poison<E>)
     return poison{};
   else {
@@ -274,10 +236,7 @@ auto operator!(E const& e) {
     return detail::make_map<ops::inverted, bool, typename decltype(n)::axes_type>(ops::inverted{}, std::move(n));
   }
 }
-template <expression_like E>
-auto operator-(E const& e) {
-  return detail::unary<ops::negated>(e);
-}
+template <expression_like E> auto operator-(E const& e) { return detail::unary<ops::negated>(e); }
 
 }  // namespace detail
 
@@ -303,22 +262,15 @@ auto softcap(expression auto const& x, double cap) {
 /// Of two operands one's axes must contain the other's; numbers take the expression's type.
 template <class L, class R>
   requires detail::some_expression<L, R>
-auto pow(L const& l, R const& r) {
-  return detail::binary<detail::ops::power, void, detail::spans::nested>(l, r);
-}
+auto pow(L const& l, R const& r) { return detail::binary<detail::ops::power, void, detail::spans::nested>(l, r); }
 template <class L, class R>
   requires detail::some_expression<L, R>
-auto min(L const& l, R const& r) {
-  return detail::binary<detail::ops::minimum, void, detail::spans::nested>(l, r);
-}
+auto min(L const& l, R const& r) { return detail::binary<detail::ops::minimum, void, detail::spans::nested>(l, r); }
 template <class L, class R>
   requires detail::some_expression<L, R>
-auto max(L const& l, R const& r) {
-  return detail::binary<detail::ops::maximum, void, detail::spans::nested>(l, r);
-}
+auto max(L const& l, R const& r) { return detail::binary<detail::ops::maximum, void, detail::spans::nested>(l, r); }
 /// The value in another type. Reals to integers cut towards zero; anything to bool is != 0.
-template <class T>
-auto cast(expression auto const& x) {
+template <class T> auto cast(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
@@ -326,8 +278,7 @@ auto cast(expression auto const& x) {
     return detail::cast_node<detail::value_of_t<T>>(detail::as_node(x));
 }
 /// x over more axes, the new ones in front, in the order listed: `broadcast<head>(bias)`, `broadcast<batch>(x, batch{8})`.
-template <class... A, class... X>
-auto broadcast(expression auto const& x, X const&... extents) {
+template <class... A, class... X> auto broadcast(expression auto const& x, X const&... extents) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};

@@ -19,10 +19,8 @@ struct stack_word {
   static constexpr std::string_view name = "stack";
 };
 
-template <class List, class A, class New>
-struct taken_axes;
-template <class List, class A, class... New>
-struct taken_axes<List, A, axes<New...>> {
+template <class List, class A, class New> struct taken_axes;
+template <class List, class A, class... New> struct taken_axes<List, A, axes<New...>> {
   using type = replace_in<List, A, New...>;
 };
 
@@ -38,8 +36,7 @@ constexpr std::uint64_t scramble(std::uint64_t x) {
 
 /// table's elements at the coordinates ids along A. ids is any integer expression; axes that it shares with table are
 /// aligned, its own stand where A stood. An id outside 0 .. extent - 1 throws std::out_of_range before anything is written.
-template <class A>
-auto take(expression auto const& table, expression auto const& ids) {
+template <class A> auto take(expression auto const& table, expression auto const& ids) {
   using TE = std::remove_cvref_t<decltype(table)>;
   using IE = std::remove_cvref_t<decltype(ids)>;
   if constexpr (detail::is_poison<TE> || detail::is_poison<IE>)
@@ -51,7 +48,7 @@ auto take(expression auto const& table, expression auto const& ids) {
       HEED_REFUSE("take: the table has no such axis", detail::mistakes::axis_is_missing<detail::take_word, A, TA>);
       return detail::poison{};
     } else if constexpr (!detail::is_integer<typename detail::node_of<IE>::value_type>) {
-      HEED_REFUSE("take: the ids must be integers", 
+      HEED_REFUSE("take: the ids must be integers",
                   detail::mistakes::ids_are_no_integers<detail::take_word, typename detail::node_of<IE>::value_type>);
       return detail::poison{};
     } else {
@@ -61,14 +58,14 @@ auto take(expression auto const& table, expression auto const& ids) {
       detail::check_extents(detail::intersection<Rest, IA>{}, "take", t, i);
       using Axes = typename detail::taken_axes<TA, A, detail::difference<IA, Rest>>::type;
       constexpr bool heavy = decltype(t)::heavy || decltype(i)::heavy;
-      return detail::take_node<A, Axes, decltype(t), decltype(i)>(std::move(t), std::move(i), heavy ? detail::fresh_id() : 0);
+      return detail::take_node<A, Axes, decltype(t), decltype(i)>(std::move(t), std::move(i),
+                                                                  heavy ? detail::fresh_id() : 0);
     }
   }
 }
 
 /// x, then y, along A (dynamic). The other axes are the same; the result has x's order.
-template <class A>
-auto concat(expression auto const& x, expression auto const& y) {
+template <class A> auto concat(expression auto const& x, expression auto const& y) {
   using X = std::remove_cvref_t<decltype(x)>;
   using Y = std::remove_cvref_t<decltype(y)>;
   if constexpr (detail::is_poison<X> || detail::is_poison<Y>)
@@ -79,16 +76,20 @@ auto concat(expression auto const& x, expression auto const& y) {
     using XV = typename detail::node_of<X>::value_type;
     using YV = typename detail::node_of<Y>::value_type;
     if constexpr (!detail::contains<A, XA>) {
-      HEED_REFUSE("concat: the operand has no such axis", detail::mistakes::axis_is_missing<detail::concat_word, A, XA>);
+      HEED_REFUSE("concat: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::concat_word, A, XA>);
       return detail::poison{};
     } else if constexpr (!detail::same_set<XA, YA>) {
-      HEED_REFUSE("concat: both operands must have the same axes", detail::mistakes::axes_differ<detail::concat_word, XA, YA>);
+      HEED_REFUSE("concat: both operands must have the same axes",
+                  detail::mistakes::axes_differ<detail::concat_word, XA, YA>);
       return detail::poison{};
     } else if constexpr (!detail::is_dynamic<A>) {
-      HEED_REFUSE("concat: the axis has a static extent", detail::mistakes::axis_must_be_dynamic<detail::concat_word, A>);
+      HEED_REFUSE("concat: the axis has a static extent",
+                  detail::mistakes::axis_must_be_dynamic<detail::concat_word, A>);
       return detail::poison{};
     } else if constexpr (!std::is_same_v<XV, YV>) {
-      HEED_REFUSE("concat: the value types differ (say cast)", detail::mistakes::value_types_differ<detail::concat_word, XV, YV>);
+      HEED_REFUSE("concat: the value types differ (say cast)",
+                  detail::mistakes::value_types_differ<detail::concat_word, XV, YV>);
       return detail::poison{};
     } else {
       auto l = detail::as_node(x);
@@ -112,7 +113,8 @@ auto stack(E const& first, R const&... rest) {
   else {
     using Axes = typename E::axes_type;
     if constexpr (detail::contains<A, Axes>) {
-      HEED_REFUSE("stack: the operand has that axis already", detail::mistakes::axis_is_already_there<detail::stack_word, A, Axes>);
+      HEED_REFUSE("stack: the operand has that axis already",
+                  detail::mistakes::axis_is_already_there<detail::stack_word, A, Axes>);
       return detail::poison{};
     } else if constexpr (!(detail::same_set<Axes, typename R::axes_type> && ...)) {
       using First = typename detail::first_type<R..., E>::type;
@@ -145,7 +147,8 @@ auto let(expression auto const& e) {
 /// seed and on the element's coordinates in x's axis order alone, so every schedule and thread count drops the same.
 auto dropout(expression auto const& x, double p, std::uint64_t seed) {
   using E = std::remove_cvref_t<decltype(x)>;
-  if (!(p >= 0 && p <= 1)) throw std::invalid_argument("dropout: the probability must lie in [0, 1], not " + std::to_string(p));
+  if (!(p >= 0 && p <= 1))
+    throw std::invalid_argument("dropout: the probability must lie in [0, 1], not " + std::to_string(p));
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
   else {
@@ -172,7 +175,8 @@ auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const
   auto b = heed::exp(lse_b - safe);
   auto total = a + b;
   auto divisor = heed::let(heed::where(m == lowest, T(1), total));
-  return std::pair(context_a * heed::let(a / divisor) + context_b * heed::let(b / divisor), heed::where(m == lowest, lowest, safe + heed::log(divisor)));
+  return std::pair(context_a * heed::let(a / divisor) + context_b * heed::let(b / divisor),
+                   heed::where(m == lowest, lowest, safe + heed::log(divisor)));
 }
 
 }  // namespace heed

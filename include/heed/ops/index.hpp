@@ -14,8 +14,7 @@ struct where_word {
 };
 
 // `causal` demands equal extents: checked in every node that learns both.
-template <class N, class E>
-struct diagonal_check {
+template <class N, class E> struct diagonal_check {
   static void run(N const&, E const&) {}
 };
 template <class Q, class K, class T, class Axes, class L, class R, class E>
@@ -25,8 +24,8 @@ struct diagonal_check<map<ops::diagonal<Q, K>, T, Axes, L, R>, E> {
     if (q != dynamic && k != dynamic && q != k)
       throw shape_error("causal: axis " + detail::axis_name<Q>() + " has extent " + std::to_string(q) + " and axis " +
                         detail::axis_name<K>() + " has extent " + std::to_string(k) +
-                        ": say where the diagonal starts, causal<" + detail::axis_name<Q>() + ", " + detail::axis_name<K>() +
-                        ">(past)");
+                        ": say where the diagonal starts, causal<" + detail::axis_name<Q>() + ", " +
+                        detail::axis_name<K>() + ">(past)");
   }
 };
 template <class Op, class T, class Axes, class... X, class E>
@@ -35,16 +34,15 @@ struct diagonal_check<map<Op, T, Axes, X...>, E> {
   static void run(map<Op, T, Axes, X...> const& n, E const& e) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (diagonal_check<std::remove_cvref_t<decltype(n.template operand<I>())>, E>::run(n.template operand<I>(), e), ...);
-    }(std::index_sequence_for<X...>{});
+    }
+    (std::index_sequence_for<X...>{});
   }
 };
-template <class N, class E>
-void check_diagonals(N const& mask, E const& extents) {
+template <class N, class E> void check_diagonals(N const& mask, E const& extents) {
   diagonal_check<N, E>::run(mask, extents);
 }
 
-template <class Past>
-auto past_node(Past const& past) {
+template <class Past> auto past_node(Past const& past) {
   if constexpr (plain_number<Past>) {
     static_assert(std::is_integral_v<Past>, "past is an integer or an integer expression");
     return scalar<std::int64_t>(static_cast<std::int64_t>(past));
@@ -60,8 +58,7 @@ concept past_like = std::integral<P> || expression_like<P>;
 }  // namespace detail
 
 /// The coordinate along A as an integer expression. It has no extent of its own: it gets one from what it meets.
-template <class A>
-auto index() {
+template <class A> auto index() {
   static_assert(detail::axis_tag<A>, "index<A>(): A is an axis");
   return detail::index_node<A>{};
 }
@@ -69,7 +66,7 @@ auto index() {
 /// x where keep holds, excluded elsewhere: softmax gives 0 there, every reduction and contraction skips it.
 /// keep's axes must lie within x's. Stored alone, an excluded element is -infinity.
 template <class M, class X>
-  requires(detail::expression_like<M> && detail::expression_like<X>)
+  requires(detail::expression_like<M>&& detail::expression_like<X>)
 auto where(M const& keep, X const& x) {
   if constexpr (detail::is_poison<M> || detail::is_poison<X>)
     return detail::poison{};
@@ -99,7 +96,7 @@ auto where(M const& keep, X const& x) {
 }
 /// a where c holds, else b: a choice of values that excludes nothing. Branches that are no numbers must have c's axes.
 template <class C, class A, class B>
-  requires(detail::expression_like<C> && detail::operand_like<A> && detail::operand_like<B>)
+  requires(detail::expression_like<C>&& detail::operand_like<A>&& detail::operand_like<B>)
 auto where(C const& c, A const& a, B const& b) {
   if constexpr (detail::is_poison<C> || detail::is_poison<A> || detail::is_poison<B>)
     return detail::poison{};
@@ -128,7 +125,8 @@ auto where(C const& c, A const& a, B const& b) {
     using MA = typename decltype(m)::axes_type;
     using LA = typename L::axes_type;
     using RA = typename R::axes_type;
-    constexpr bool l_fits = detail::is_scalar<L> || detail::subset<MA, LA>, r_fits = detail::is_scalar<R> || detail::subset<MA, RA>;
+    constexpr bool l_fits = detail::is_scalar<L> || detail::subset<MA, LA>,
+                   r_fits = detail::is_scalar<R> || detail::subset<MA, RA>;
     if constexpr (!l_fits || !r_fits) {
       HEED_REFUSE("where: the condition has axes that the values lack (a forgotten rename?)",
                   detail::mistakes::condition_is_wider_than_the_values<MA, std::conditional_t<l_fits, RA, LA>>);
@@ -142,8 +140,9 @@ auto where(C const& c, A const& a, B const& b) {
                                            std::is_same_v<typename R::value_type, bool>>;
       using T = std::conditional_t<both_bool::value, bool, typename detail::arithmetic_type<L, R>::type>;
       if constexpr (std::is_void_v<T>) {
-        HEED_REFUSE("where: the value types of the branches differ (say cast)",
-                    detail::mistakes::value_types_differ<detail::where_word, typename L::value_type, typename R::value_type>);
+        HEED_REFUSE(
+            "where: the value types of the branches differ (say cast)",
+            detail::mistakes::value_types_differ<detail::where_word, typename L::value_type, typename R::value_type>);
         return detail::poison{};
       } else {
         using Axes = detail::unite<detail::broadcast_t<LA, RA>, MA>;
@@ -151,7 +150,8 @@ auto where(C const& c, A const& a, B const& b) {
         detail::check_extents(detail::intersection<MA, LA>{}, "where", m, l);
         detail::check_extents(detail::intersection<MA, RA>{}, "where", m, r);
         auto e = detail::make_map<detail::ops::chosen, T, Axes>(detail::ops::chosen{}, std::move(m),
-                                                                 detail::cast_node<T>(std::move(l)), detail::cast_node<T>(std::move(r)));
+                                                                detail::cast_node<T>(std::move(l)),
+                                                                detail::cast_node<T>(std::move(r)));
         detail::check_diagonals(e.template operand<0>(), e);
         return e;
       }
@@ -160,15 +160,13 @@ auto where(C const& c, A const& a, B const& b) {
 }
 
 /// index<Key>() <= index<Query>(), and both extents must be equal: with a cache, say where the diagonal starts.
-template <class Query, class Key>
-auto causal() {
+template <class Query, class Key> auto causal() {
   return detail::make_map<detail::ops::diagonal<Query, Key>, bool, axes<Key, Query>>(
       detail::ops::diagonal<Query, Key>{}, detail::index_node<Key>{}, detail::index_node<Query>{});
 }
 /// index<Key>() <= index<Query>() + past. 0 aligns top-left, extent(key) - extent(query) bottom-right; an integer tensor
 /// gives each sequence its own.
-template <class Query, class Key, detail::past_like Past>
-auto causal(Past const& past) {
+template <class Query, class Key, detail::past_like Past> auto causal(Past const& past) {
   return index<Key>() <= index<Query>() + detail::past_node(past);
 }
 /// Causal, and at most n keys, the query's own included: 0 <= index<Query>() + past - index<Key>() < n.
@@ -187,14 +185,14 @@ auto alibi(Slopes const& slopes, Past const& past = {}) {
 }
 /// The slopes of the reference code: 2^(-8 i / n) for a power of two n; else those of the next lower power p, then every
 /// second one of 2p's.
-template <class Head, class T = float>
-auto alibi_slopes(extent_t n = Head::static_extent) {
+template <class Head, class T = float> auto alibi_slopes(extent_t n = Head::static_extent) {
   if (n < 0) throw shape_error("alibi_slopes: the number of heads must be given");
   auto make = [n] {
     if constexpr (detail::is_dynamic<Head>)
       return tensor<T, Head>{Head{n}};
     else {
-      if (n != Head::static_extent) detail::refuse_extents("alibi_slopes", detail::axis_name<Head>(), Head::static_extent, n);
+      if (n != Head::static_extent)
+        detail::refuse_extents("alibi_slopes", detail::axis_name<Head>(), Head::static_extent, n);
       return tensor<T, Head>{};
     }
   };
@@ -202,8 +200,9 @@ auto alibi_slopes(extent_t n = Head::static_extent) {
   extent_t power = 1;
   while (power * 2 <= n) power *= 2;
   for (extent_t i = 0; i < n; ++i)
-    slopes(i) = static_cast<T>(i < power ? std::exp2(-8.0 * static_cast<double>(i + 1) / static_cast<double>(power))
-                                         : std::exp2(-4.0 * static_cast<double>(2 * (i - power) + 1) / static_cast<double>(power)));
+    slopes(i) = static_cast<T>(
+        i < power ? std::exp2(-8.0 * static_cast<double>(i + 1) / static_cast<double>(power))
+                  : std::exp2(-4.0 * static_cast<double>(2 * (i - power) + 1) / static_cast<double>(power)));
   return slopes;
 }
 

@@ -10,74 +10,60 @@ namespace heed {
 namespace detail {
 
 namespace kinds {
-template <class V>
-using real_or_count = std::conditional_t<is_real<V>, V, std::int64_t>;
+template <class V> using real_or_count = std::conditional_t<is_real<V>, V, std::int64_t>;
 struct softmax {
   static constexpr std::string_view name = "softmax", part = "sink";
   static constexpr bool keeps_axes = true, needs_real = true;
-  template <class V>
-  using result = V;
+  template <class V> using result = V;
 };
 struct log_sum_exp {
   static constexpr std::string_view name = "log_sum_exp", part = "sink";
   static constexpr bool keeps_axes = false, needs_real = true;
-  template <class V>
-  using result = V;
+  template <class V> using result = V;
 };
 struct sum {
   static constexpr std::string_view name = "sum";
   static constexpr bool keeps_axes = false, needs_real = false;
-  template <class V>
-  using result = real_or_count<V>;
+  template <class V> using result = real_or_count<V>;
 };
 struct mean {
   static constexpr std::string_view name = "mean";
   static constexpr bool keeps_axes = false, needs_real = true;
-  template <class V>
-  using result = V;
+  template <class V> using result = V;
 };
 struct maximum {
   static constexpr std::string_view name = "max";
   static constexpr bool keeps_axes = false, needs_real = false;
-  template <class V>
-  using result = real_or_count<V>;
+  template <class V> using result = real_or_count<V>;
 };
 struct variance {
   static constexpr std::string_view name = "variance";
   static constexpr bool keeps_axes = false, needs_real = true;
-  template <class V>
-  using result = V;
+  template <class V> using result = V;
 };
 struct argmax {
   static constexpr std::string_view name = "argmax";
   static constexpr bool keeps_axes = false, needs_real = false;
-  template <class V>
-  using result = std::int64_t;
+  template <class V> using result = std::int64_t;
 };
 struct cumulative_sum {
   static constexpr std::string_view name = "cumsum";
   static constexpr bool keeps_axes = true, needs_real = false;
-  template <class V>
-  using result = real_or_count<V>;
+  template <class V> using result = real_or_count<V>;
 };
 /// (x - mean) / sqrt(variance + eps), or x / sqrt(mean(x^2) + eps) where not centred.
 struct standardised {
   static constexpr std::string_view name = "norm";
   static constexpr bool keeps_axes = true, needs_real = true;
-  template <class V>
-  using result = V;
+  template <class V> using result = V;
   bool centred = true;
   double eps = 1e-5;
 };
 }  // namespace kinds
 
 /// The first of A... that the list lacks, or no_axis.
-template <class List, class... A>
-struct first_missing {
-  using type = no_axis;
-};
-template <class List, class A, class... R>
-struct first_missing<List, A, R...> {
+template <class List, class... A> struct first_missing { using type = no_axis; };
+template <class List, class A, class... R> struct first_missing<List, A, R...> {
   using type = typename std::conditional_t<contains<A, List>, first_missing<List, R...>, type_tag<A>>::type;
 };
 
@@ -90,7 +76,8 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
     using Missing = typename first_missing<Axes, A...>::type;
     using V = typename node_of<E>::value_type;
     if constexpr (!std::is_same_v<Missing, no_axis>) {
-      HEED_REFUSE("reduction: the operand has no such axis (a forgotten rename?)", mistakes::axis_is_missing<Kind, Missing, Axes>);
+      HEED_REFUSE("reduction: the operand has no such axis (a forgotten rename?)",
+                  mistakes::axis_is_missing<Kind, Missing, Axes>);
       return poison{};
     } else if constexpr (Kind::needs_real && !is_real<V>) {
       HEED_REFUSE("reduction: real values are needed (say cast)", mistakes::value_type_does_not_serve<Kind, V>);
@@ -105,8 +92,9 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
         auto s = detail::cast_node<V>(detail::operand_node<E>(sink));
         using S = decltype(s);
         if constexpr (!subset<typename S::axes_type, difference<Axes, axes<A...>>>) {
-          HEED_REFUSE("softmax: the sink has axes that the rows lack",
-                      mistakes::part_has_axes_that_the_whole_lacks<Kind, typename S::axes_type, difference<Axes, axes<A...>>>);
+          HEED_REFUSE(
+              "softmax: the sink has axes that the rows lack",
+              mistakes::part_has_axes_that_the_whole_lacks<Kind, typename S::axes_type, difference<Axes, axes<A...>>>);
           return poison{};
         } else {
           detail::check_extents(typename S::axes_type{}, Kind::name.data(), s, n);
@@ -120,52 +108,35 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
 }  // namespace detail
 
 /// exp(x) / sum over A... of exp(x), row by row; 0 where excluded, all 0 for a row without a kept element.
-template <class... A>
-auto softmax(expression auto const& x) {
+template <class... A> auto softmax(expression auto const& x) {
   return detail::reduce<detail::kinds::softmax, A...>({}, x);
 }
 /// The same with one extra logit that has no value: exp(sink) joins the sum. The sink's axes lie within x's without A.
-template <class... A, detail::operand_like Sink>
-auto softmax(expression auto const& x, Sink const& sink) {
+template <class... A, detail::operand_like Sink> auto softmax(expression auto const& x, Sink const& sink) {
   return detail::reduce<detail::kinds::softmax, A...>({}, x, sink);
 }
 /// Natural logarithm of the sum over A... of exp(x); -infinity for an empty row (or its sink).
-template <class... A>
-auto log_sum_exp(expression auto const& x) {
+template <class... A> auto log_sum_exp(expression auto const& x) {
   return detail::reduce<detail::kinds::log_sum_exp, A...>({}, x);
 }
-template <class... A, detail::operand_like Sink>
-auto log_sum_exp(expression auto const& x, Sink const& sink) {
+template <class... A, detail::operand_like Sink> auto log_sum_exp(expression auto const& x, Sink const& sink) {
   return detail::reduce<detail::kinds::log_sum_exp, A...>({}, x, sink);
 }
-template <class... A>
-auto sum(expression auto const& x) {
-  return detail::reduce<detail::kinds::sum, A...>({}, x);
-}
+template <class... A> auto sum(expression auto const& x) { return detail::reduce<detail::kinds::sum, A...>({}, x); }
 /// The mean of the kept elements; 0 / 0 for none is 0.
-template <class... A>
-auto mean(expression auto const& x) {
-  return detail::reduce<detail::kinds::mean, A...>({}, x);
-}
+template <class... A> auto mean(expression auto const& x) { return detail::reduce<detail::kinds::mean, A...>({}, x); }
 /// The largest kept element; -infinity for none.
 template <class... A>
   requires(sizeof...(A) > 0)
-auto max(expression auto const& x) {
-  return detail::reduce<detail::kinds::maximum, A...>({}, x);
-}
+auto max(expression auto const& x) { return detail::reduce<detail::kinds::maximum, A...>({}, x); }
 /// The population's variance: mean of (x - mean)^2.
-template <class... A>
-auto variance(expression auto const& x) {
+template <class... A> auto variance(expression auto const& x) {
   return detail::reduce<detail::kinds::variance, A...>({}, x);
 }
 /// The coordinate of the largest kept element, the lowest of equals; a NaN counts as the largest; -1 for an empty row.
-template <class A>
-auto argmax(expression auto const& x) {
-  return detail::reduce<detail::kinds::argmax, A>({}, x);
-}
+template <class A> auto argmax(expression auto const& x) { return detail::reduce<detail::kinds::argmax, A>({}, x); }
 /// Running sum along A, the element itself included; excluded elements add nothing.
-template <class A>
-auto cumsum(expression auto const& x) {
+template <class A> auto cumsum(expression auto const& x) {
   return detail::reduce<detail::kinds::cumulative_sum, A>({}, x);
 }
 /// gamma (x - mean) / sqrt(variance + eps) + beta over A (Ba et al. 2016).

@@ -9,17 +9,14 @@
 namespace heed::detail {
 
 /// Stands for a contracted axis A that had to make room for a free axis of the same name.
-template <class A>
-struct bound_axis : axis<A::static_extent> {};
+template <class A> struct bound_axis : axis<A::static_extent> {};
 
-template <class F, class T, class N>
-auto rename_node(N const& n);
+template <class F, class T, class N> auto rename_node(N const& n);
 
 template <class F, class T, class N>
 struct renamer;  // one specialisation a node; only called where F is a free axis of the node
 
-template <class F, class T, class V, class... A>
-struct renamer<F, T, leaf<V, axes<A...>>> {
+template <class F, class T, class V, class... A> struct renamer<F, T, leaf<V, axes<A...>>> {
   static auto go(leaf<V, axes<A...>> const& n) {
     leaf<V, rename_in<axes<A...>, F, T>> r;
     r.data = n.data;
@@ -29,20 +26,17 @@ struct renamer<F, T, leaf<V, axes<A...>>> {
     return r;
   }
 };
-template <class F, class T>
-struct renamer<F, T, index_node<F>> {
+template <class F, class T> struct renamer<F, T, index_node<F>> {
   static auto go(index_node<F> const&) { return index_node<T>{}; }
 };
-template <class F, class T, class... A>
-struct renamer<F, T, extents_node<axes<A...>>> {
+template <class F, class T, class... A> struct renamer<F, T, extents_node<axes<A...>>> {
   static auto go(extents_node<axes<A...>> const& n) {
     extents_node<rename_in<axes<A...>, F, T>> r;
     std::copy(n.extents, n.extents + sizeof...(A) + 1, r.extents);
     return r;
   }
 };
-template <class F, class T, class Axes>
-struct renamer<F, T, dropout_mask<Axes>> {
+template <class F, class T, class Axes> struct renamer<F, T, dropout_mask<Axes>> {
   static auto go(dropout_mask<Axes> const& n) {
     dropout_mask<rename_in<Axes, F, T>> r;
     r.seed = n.seed;
@@ -50,16 +44,12 @@ struct renamer<F, T, dropout_mask<Axes>> {
     return r;
   }
 };
-template <class Op, class F, class T>
-struct renamed_op {
-  using type = Op;
+template <class Op, class F, class T> struct renamed_op { using type = Op; };
+template <class Q, class K, class F, class T> struct renamed_op<ops::diagonal<Q, K>, F, T> {
+  using type =
+      ops::diagonal<std::conditional_t<std::is_same_v<Q, F>, T, Q>, std::conditional_t<std::is_same_v<K, F>, T, K>>;
 };
-template <class Q, class K, class F, class T>
-struct renamed_op<ops::diagonal<Q, K>, F, T> {
-  using type = ops::diagonal<std::conditional_t<std::is_same_v<Q, F>, T, Q>, std::conditional_t<std::is_same_v<K, F>, T, K>>;
-};
-template <class F, class T, class Op, class V, class Axes, class... E>
-struct renamer<F, T, map<Op, V, Axes, E...>> {
+template <class F, class T, class Op, class V, class Axes, class... E> struct renamer<F, T, map<Op, V, Axes, E...>> {
   static auto go(map<Op, V, Axes, E...> const& n) {
     using R = typename renamed_op<Op, F, T>::type;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -70,19 +60,18 @@ struct renamer<F, T, map<Op, V, Axes, E...>> {
           return map<R, V, rename_in<Axes, F, T>, decltype(x)...>(R{}, n.id, std::move(x)...);
       };
       return make(detail::rename_node<F, T>(n.template operand<I>())...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
-template <class F, class T, class M, class X>
-struct renamer<F, T, where_node<M, X>> {
+template <class F, class T, class M, class X> struct renamer<F, T, where_node<M, X>> {
   static auto go(where_node<M, X> const& n) {
     auto m = detail::rename_node<F, T>(n.keep);
     auto x = detail::rename_node<F, T>(n.operand);
     return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
   }
 };
-template <class F, class T, class Over, class L, class R>
-struct renamer<F, T, contraction<Over, L, R>> {
+template <class F, class T, class Over, class L, class R> struct renamer<F, T, contraction<Over, L, R>> {
   static auto go(contraction<Over, L, R> const& n) {
     if constexpr (contains<T, Over>) {  // bound under that name already: rename the bound one apart first
       auto l = detail::rename_node<T, bound_axis<T>>(n.left);
@@ -115,16 +104,14 @@ struct renamer<F, T, reduction<Kind, Over, E, Sink>> {
     }
   }
 };
-template <class F, class T, class E>
-struct renamer<F, T, let_node<E>> {
+template <class F, class T, class E> struct renamer<F, T, let_node<E>> {
   static auto go(let_node<E> const& n) {
     auto e = detail::rename_node<F, T>(n.operand);
     return let_node<decltype(e)>(std::move(e), n.id);
   }
 };
 /// Each change says which axes of its operand it hides (`hidden`) and how it reads under another name (`renamed<F, T>`).
-template <class F, class T, class Change, class Axes, class E>
-struct renamer<F, T, reindexed<Change, Axes, E>> {
+template <class F, class T, class Change, class Axes, class E> struct renamer<F, T, reindexed<Change, Axes, E>> {
   static auto go(reindexed<Change, Axes, E> const& n) {
     if constexpr (contains<T, typename Change::hidden>) {
       auto e = detail::rename_node<T, bound_axis<T>>(n.operand);
@@ -170,12 +157,12 @@ struct renamer<F, T, joined_node<A, Stacked, Axes, E...>> {
         return joined_node<NewA, Stacked, rename_in<Axes, F, T>, decltype(x)...>(n.id, std::move(x)...);
       };
       return make(detail::rename_node<F, T>(n.template operand<I>())...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
 
-template <class F, class T, class N>
-auto rename_node(N const& n) {
+template <class F, class T, class N> auto rename_node(N const& n) {
   if constexpr (!contains<F, typename N::axes_type>)
     return n;
   else

@@ -17,65 +17,44 @@ struct rope_word {
   static constexpr std::string_view name = "rope", part = "table of cosines or sines";
 };
 /// The other element of the pair.
-template <class A>
-struct partner_change {
+template <class A> struct partner_change {
   using hidden = axes<A>;
   static constexpr std::string_view name = "partner";
   rope_pairs pairs = rope_pairs::interleaved;
   extent_t size = 0;
-  template <class F, class T>
-  auto renamed() const {
-    return partner_change<swap_tag<A, F, T>>{pairs, size};
-  }
-  template <class F, class T>
-  auto renamed_hidden() const {
-    return *this;
-  }
-  template <class X, class E>
-  extent_t extent(E const& e) const {
-    return e.template extent<X>();
-  }
-  template <class X, class Get>
-  extent_t source(Get const& get) const {
+  template <class F, class T> auto renamed() const { return partner_change<swap_tag<A, F, T>>{pairs, size}; }
+  template <class F, class T> auto renamed_hidden() const { return *this; }
+  template <class X, class E> extent_t extent(E const& e) const { return e.template extent<X>(); }
+  template <class X, class Get> extent_t source(Get const& get) const {
     extent_t const i = get(type_tag<A>{}), half = size / 2;
     return pairs == rope_pairs::interleaved ? i ^ 1 : i < half ? i + half : i - half;
   }
 };
 /// The pair that an element belongs to: how a table over Half reads along A.
-template <class A, class Half>
-struct pair_change {
+template <class A, class Half> struct pair_change {
   using hidden = axes<Half>;
   static constexpr std::string_view name = "pair";
   rope_pairs pairs = rope_pairs::interleaved;
   extent_t size = 0;
-  template <class F, class T>
-  auto renamed() const {
-    return pair_change<swap_tag<A, F, T>, Half>{pairs, size};
-  }
-  template <class F, class T>
-  auto renamed_hidden() const {
-    return pair_change<A, swap_tag<Half, F, T>>{pairs, size};
-  }
-  template <class X, class E>
-  extent_t extent(E const& e) const {
+  template <class F, class T> auto renamed() const { return pair_change<swap_tag<A, F, T>, Half>{pairs, size}; }
+  template <class F, class T> auto renamed_hidden() const { return pair_change<A, swap_tag<Half, F, T>>{pairs, size}; }
+  template <class X, class E> extent_t extent(E const& e) const {
     return std::is_same_v<X, A> ? size : e.template extent<X>();
   }
-  template <class X, class Get>
-  extent_t source(Get const& get) const {
+  template <class X, class Get> extent_t source(Get const& get) const {
     extent_t const i = get(type_tag<A>{}), half = size / 2;
     return pairs == rope_pairs::interleaved ? i / 2 : i < half ? i : i - half;
   }
 };
 
-template <class A>
-extent_t even_extent(auto const& x) {
+template <class A> extent_t even_extent(auto const& x) {
   extent_t const n = detail::known_extent<A>(x, "rope");
-  if (n % 2 != 0) throw shape_error("rope: axis " + detail::axis_name<A>() + " has the odd extent " + std::to_string(n));
+  if (n % 2 != 0)
+    throw shape_error("rope: axis " + detail::axis_name<A>() + " has the odd extent " + std::to_string(n));
   return n;
 }
 /// -1 for the first of a pair, 1 for the second.
-template <class A, class T>
-auto pair_sign(rope_pairs pairs, extent_t n) {
+template <class A, class T> auto pair_sign(rope_pairs pairs, extent_t n) {
   auto i = heed::index<A>();
   std::int64_t const period = pairs == rope_pairs::interleaved ? 2 : n ? n : 1;
   auto first = i % period < period / 2;
@@ -95,7 +74,8 @@ auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past 
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, A, Position>::type;
     if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
-      HEED_REFUSE("rope: the operand has no such axis", detail::mistakes::axis_is_missing<detail::rope_word, Missing, Axes>);
+      HEED_REFUSE("rope: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::rope_word, Missing, Axes>);
       return detail::poison{};
     } else {
       using T = typename detail::node_of<E>::value_type;
@@ -107,18 +87,21 @@ auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past 
       auto pair = i / divisor % period;
       auto turn = heed::exp(heed::cast<double>(pair) * (n ? -2 * std::log(base) / static_cast<double>(n) : 0.0));
       auto position = heed::cast<double>(heed::index<Position>() + detail::past_node(past));
-      auto angle = detail::make_map<detail::ops::times, double, detail::unite<typename decltype(position)::axes_type, axes<A>>>(
-          detail::ops::times{}, position, turn);
+      auto angle =
+          detail::make_map<detail::ops::times, double, detail::unite<typename decltype(position)::axes_type, axes<A>>>(
+              detail::ops::times{}, position, turn);
       auto with_extents = [&](auto const& e) {  // the tables bring both extents
         detail::extents_node<axes<Position, A>> shape;
         shape.extents[0] = positions;
         shape.extents[1] = n;
         auto v = detail::as_node(e);
-        return heed::let(detail::make_map<detail::ops::first_of, T, detail::unite<axes<Position, A>, typename decltype(v)::axes_type>>(
+        return heed::let(detail::make_map<detail::ops::first_of, T,
+                                          detail::unite<axes<Position, A>, typename decltype(v)::axes_type>>(
             detail::ops::first_of{}, std::move(v), shape));
       };
       auto cosines = with_extents(heed::cast<T>(detail::real_unary<detail::ops::cosine>(angle)));
-      auto sines = with_extents(heed::cast<T>(detail::real_unary<detail::ops::sine>(angle)) * detail::pair_sign<A, T>(pairs, n));
+      auto sines =
+          with_extents(heed::cast<T>(detail::real_unary<detail::ops::sine>(angle)) * detail::pair_sign<A, T>(pairs, n));
       return detail::as_node(x) * cosines + detail::reindex<Axes>(detail::partner_change<A>{pairs, n}, x) * sines;
     }
   }
@@ -137,9 +120,12 @@ auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cos
     if constexpr (!detail::contains<A, Axes>) {
       HEED_REFUSE("rope: the operand has no such axis", detail::mistakes::axis_is_missing<detail::rope_word, A, Axes>);
       return detail::poison{};
-    } else if constexpr (!detail::contains<Half, typename C::axes_type> || !detail::contains<Half, typename S::axes_type>) {
-      using Lacks = std::conditional_t<detail::contains<Half, typename C::axes_type>, typename S::axes_type, typename C::axes_type>;
-      HEED_REFUSE("rope: the tables have no such axis", detail::mistakes::axis_is_missing<detail::rope_word, Half, Lacks>);
+    } else if constexpr (!detail::contains<Half, typename C::axes_type> ||
+                         !detail::contains<Half, typename S::axes_type>) {
+      using Lacks = std::conditional_t<detail::contains<Half, typename C::axes_type>, typename S::axes_type,
+                                       typename C::axes_type>;
+      HEED_REFUSE("rope: the tables have no such axis",
+                  detail::mistakes::axis_is_missing<detail::rope_word, Half, Lacks>);
       return detail::poison{};
     } else if constexpr (!detail::subset<Table, Axes>) {
       HEED_REFUSE("rope: the tables have axes that the operand lacks",
@@ -150,14 +136,14 @@ auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cos
       extent_t const n = detail::even_extent<A>(x);
       for (extent_t half : {detail::known_extent<Half>(cosines, "rope"), detail::known_extent<Half>(sines, "rope")})
         if (half != n / 2)
-          throw shape_error("rope: axis " + detail::axis_name<Half>() + " has extent " + std::to_string(half) + ", half of " +
-                            detail::axis_name<A>() + " is " + std::to_string(n / 2));
+          throw shape_error("rope: axis " + detail::axis_name<Half>() + " has extent " + std::to_string(half) +
+                            ", half of " + detail::axis_name<A>() + " is " + std::to_string(n / 2));
       auto spread = [&](auto const& table) {
         return detail::reindex<detail::rename_in<typename std::remove_cvref_t<decltype(table)>::axes_type, Half, A>>(
             detail::pair_change<A, Half>{pairs, n}, table);
       };
-      return detail::as_node(x) * spread(cosines) +
-             detail::reindex<Axes>(detail::partner_change<A>{pairs, n}, x) * (spread(sines) * detail::pair_sign<A, T>(pairs, n));
+      return detail::as_node(x) * spread(cosines) + detail::reindex<Axes>(detail::partner_change<A>{pairs, n}, x) *
+                                                        (spread(sines) * detail::pair_sign<A, T>(pairs, n));
     }
   }
 }

@@ -31,128 +31,79 @@ struct roll_word {
 // ---------------------------------------------------------------- changes of coordinates
 // Each: hidden axes of the operand, extents of the result, source<X>(get): the operand's coordinate along a hidden axis X,
 // where get(type_tag<Y>) is the result's along Y; on_leaf: whether strides alone can say it.
-template <class X, class F, class T>
-using swap_tag = std::conditional_t<std::is_same_v<X, F>, T, X>;
+template <class X, class F, class T> using swap_tag = std::conditional_t<std::is_same_v<X, F>, T, X>;
 
 /// A becomes B (major) and C (minor).
-template <class A, class B, class C>
-struct split_change {
+template <class A, class B, class C> struct split_change {
   using hidden = axes<A>;
   static constexpr std::string_view name = "split";
   extent_t major = 0, minor = 0;
-  template <class F, class T>
-  auto renamed() const {
+  template <class F, class T> auto renamed() const {
     return split_change<A, swap_tag<B, F, T>, swap_tag<C, F, T>>{major, minor};
   }
-  template <class F, class T>
-  auto renamed_hidden() const {
+  template <class F, class T> auto renamed_hidden() const {
     return split_change<swap_tag<A, F, T>, B, C>{major, minor};
   }
-  template <class X, class E>
-  extent_t extent(E const& e) const {
+  template <class X, class E> extent_t extent(E const& e) const {
     return std::is_same_v<X, B> ? major : std::is_same_v<X, C> ? minor : e.template extent<X>();
   }
-  template <class X, class Get>
-  extent_t source(Get const& get) const {
+  template <class X, class Get> extent_t source(Get const& get) const {
     return get(type_tag<B>{}) * minor + get(type_tag<C>{});
   }
 };
 /// B (major) and C (minor) become A.
-template <class B, class C, class A>
-struct merge_change {
+template <class B, class C, class A> struct merge_change {
   using hidden = axes<B, C>;
   static constexpr std::string_view name = "merge";
   extent_t major = 0, minor = 0;
-  template <class F, class T>
-  auto renamed() const {
-    return merge_change<B, C, swap_tag<A, F, T>>{major, minor};
-  }
-  template <class F, class T>
-  auto renamed_hidden() const {
+  template <class F, class T> auto renamed() const { return merge_change<B, C, swap_tag<A, F, T>>{major, minor}; }
+  template <class F, class T> auto renamed_hidden() const {
     return merge_change<swap_tag<B, F, T>, swap_tag<C, F, T>, A>{major, minor};
   }
-  template <class X, class E>
-  extent_t extent(E const& e) const {
+  template <class X, class E> extent_t extent(E const& e) const {
     return std::is_same_v<X, A> ? major * minor : e.template extent<X>();
   }
-  template <class X, class Get>
-  extent_t source(Get const& get) const {
+  template <class X, class Get> extent_t source(Get const& get) const {
     extent_t const a = get(type_tag<A>{});
     return std::is_same_v<X, B> ? a / minor : a % minor;
   }
 };
 /// from .. from + count of A, under the name To.
-template <class A, class To>
-struct slice_change {
+template <class A, class To> struct slice_change {
   using hidden = axes<A>;
   static constexpr std::string_view name = "slice";
   extent_t from = 0, count = 0;
-  template <class F, class T>
-  auto renamed() const {
-    return slice_change<A, swap_tag<To, F, T>>{from, count};
-  }
-  template <class F, class T>
-  auto renamed_hidden() const {
-    return slice_change<swap_tag<A, F, T>, To>{from, count};
-  }
-  template <class X, class E>
-  extent_t extent(E const& e) const {
+  template <class F, class T> auto renamed() const { return slice_change<A, swap_tag<To, F, T>>{from, count}; }
+  template <class F, class T> auto renamed_hidden() const { return slice_change<swap_tag<A, F, T>, To>{from, count}; }
+  template <class X, class E> extent_t extent(E const& e) const {
     return std::is_same_v<X, To> ? count : e.template extent<X>();
   }
-  template <class X, class Get>
-  extent_t source(Get const& get) const {
-    return get(type_tag<To>{}) + from;
-  }
+  template <class X, class Get> extent_t source(Get const& get) const { return get(type_tag<To>{}) + from; }
 };
-template <class A>
-struct at_change {
+template <class A> struct at_change {
   using hidden = axes<A>;
   static constexpr std::string_view name = "at";
   extent_t where = 0;
-  template <class F, class T>
-  auto renamed() const {
-    return *this;
-  }
-  template <class F, class T>
-  auto renamed_hidden() const {
-    return at_change<swap_tag<A, F, T>>{where};
-  }
-  template <class X, class E>
-  extent_t extent(E const& e) const {
-    return e.template extent<X>();
-  }
-  template <class X, class Get>
-  extent_t source(Get const&) const {
-    return where;
-  }
+  template <class F, class T> auto renamed() const { return *this; }
+  template <class F, class T> auto renamed_hidden() const { return at_change<swap_tag<A, F, T>>{where}; }
+  template <class X, class E> extent_t extent(E const& e) const { return e.template extent<X>(); }
+  template <class X, class Get> extent_t source(Get const&) const { return where; }
 };
 /// The element n places before, around the end.
-template <class A>
-struct roll_change {
+template <class A> struct roll_change {
   using hidden = axes<A>;
   static constexpr std::string_view name = "roll";
   extent_t shift = 0, size = 0;  // 0 <= shift < size
-  template <class F, class T>
-  auto renamed() const {
-    return roll_change<swap_tag<A, F, T>>{shift, size};
-  }
-  template <class F, class T>
-  auto renamed_hidden() const {
-    return *this;
-  }
-  template <class X, class E>
-  extent_t extent(E const& e) const {
-    return e.template extent<X>();
-  }
-  template <class X, class Get>
-  extent_t source(Get const& get) const {
+  template <class F, class T> auto renamed() const { return roll_change<swap_tag<A, F, T>>{shift, size}; }
+  template <class F, class T> auto renamed_hidden() const { return *this; }
+  template <class X, class E> extent_t extent(E const& e) const { return e.template extent<X>(); }
+  template <class X, class Get> extent_t source(Get const& get) const {
     extent_t const i = get(type_tag<A>{}) - shift;
     return i < 0 ? i + size : i;
   }
 };
 
-template <class V, class... A, class... X>
-auto reshape_leaf(leaf<V, axes<A...>> const& from, axes<X...>) {
+template <class V, class... A, class... X> auto reshape_leaf(leaf<V, axes<A...>> const& from, axes<X...>) {
   leaf<V, axes<X...>> to;
   to.data = from.data;
   to.owner = from.owner;
@@ -182,33 +133,19 @@ auto on_leaf(slice_change<A, To> c, Axes list, leaf<V, L> const& l) {
   if (c.from != 0) r.data += c.from * l.template stride<A>();
   return r;
 }
-template <class A, class Axes, class V, class L>
-auto on_leaf(at_change<A> c, Axes list, leaf<V, L> const& l) {
+template <class A, class Axes, class V, class L> auto on_leaf(at_change<A> c, Axes list, leaf<V, L> const& l) {
   auto r = detail::reshape_leaf(l, list);
   r.data += c.where * l.template stride<A>();
   return r;
 }
 
 /// A leaf that stays writable where the user's tensor, view or slice is.
-template <class T, class... A>
-auto writable_leaf(tensor<T, A...>& t) {
-  return t.heed_leaf();
-}
-template <class T, class... A>
-auto writable_leaf(view<T, A...> const& v) {
-  return v.heed_leaf();
-}
-template <class T, class Axes>
-auto writable_leaf(leaf<T, Axes> const& l) {
-  return l;
-}
-template <class E>
-auto writable_leaf(E const& e) {
-  return detail::as_node(e);
-}
+template <class T, class... A> auto writable_leaf(tensor<T, A...>& t) { return t.heed_leaf(); }
+template <class T, class... A> auto writable_leaf(view<T, A...> const& v) { return v.heed_leaf(); }
+template <class T, class Axes> auto writable_leaf(leaf<T, Axes> const& l) { return l; }
+template <class E> auto writable_leaf(E const& e) { return detail::as_node(e); }
 
-template <class Axes, class Change, class E>
-auto reindex(Change c, E&& e) {
+template <class Axes, class Change, class E> auto reindex(Change c, E&& e) {
   auto n = detail::writable_leaf(e);
   using N = decltype(n);
   if constexpr (is_leaf_node<N> && requires { detail::on_leaf(c, Axes{}, n); })
@@ -218,23 +155,21 @@ auto reindex(Change c, E&& e) {
     return reindexed<Change, Axes, decltype(m)>(c, std::move(m), N::heavy ? detail::fresh_id() : 0);
   }
 }
-template <class A, class X>
-extent_t extent_given_or(extent_t known, [[maybe_unused]] X const& given) {
+template <class A, class X> extent_t extent_given_or(extent_t known, [[maybe_unused]] X const& given) {
   if constexpr (std::is_same_v<A, X>)
     return given.size.value;
   else
     return known;
 }
-template <class A, class... X>
-extent_t extent_given([[maybe_unused]] X const&... given) {
+template <class A, class... X> extent_t extent_given([[maybe_unused]] X const&... given) {
   extent_t n = A::static_extent;
   ((n = detail::extent_given_or<A>(n, given)), ...);
   return n;
 }
-template <class A, class E>
-extent_t known_extent(E const& e, char const* op) {
+template <class A, class E> extent_t known_extent(E const& e, char const* op) {
   extent_t n = e.template extent<A>();
-  if (n == dynamic) throw shape_error(std::string(op) + ": no operand gives axis " + detail::axis_name<A>() + " an extent");
+  if (n == dynamic)
+    throw shape_error(std::string(op) + ": no operand gives axis " + detail::axis_name<A>() + " an extent");
   return n;
 }
 
@@ -242,18 +177,18 @@ extent_t known_extent(E const& e, char const* op) {
 
 template <class E, class From, class To>
 concept can_rename = expression<E> && detail::contains<From, typename std::remove_cvref_t<E>::axes_type> &&
-                     !detail::contains<To, typename std::remove_cvref_t<E>::axes_type>;
+    !detail::contains<To, typename std::remove_cvref_t<E>::axes_type>;
 
 /// The same elements, axis From called To: `rename<query, key>(x)`, so that a sequence can attend to itself.
-template <class From, class To>
-auto rename(expression auto const& x) {
+template <class From, class To> auto rename(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
   else {
     using Axes = typename E::axes_type;
     if constexpr (!detail::contains<From, Axes>) {
-      HEED_REFUSE("rename: the operand has no such axis", detail::mistakes::axis_is_missing<detail::rename_word, From, Axes>);
+      HEED_REFUSE("rename: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::rename_word, From, Axes>);
       return detail::poison{};
     } else if constexpr (std::is_same_v<From, To>)
       return detail::as_node(x);
@@ -261,7 +196,8 @@ auto rename(expression auto const& x) {
       HEED_REFUSE("rename: the operand has that axis already",
                   detail::mistakes::axis_is_already_there<detail::rename_word, To, Axes>);
       return detail::poison{};
-    } else if constexpr (!detail::is_dynamic<From> && !detail::is_dynamic<To> && From::static_extent != To::static_extent) {
+    } else if constexpr (!detail::is_dynamic<From> && !detail::is_dynamic<To> &&
+                         From::static_extent != To::static_extent) {
       HEED_REFUSE("rename: the extents differ", detail::mistakes::renamed_extents_differ<From, To>);
       return detail::poison{};
     } else {
@@ -269,8 +205,8 @@ auto rename(expression auto const& x) {
       if constexpr (!detail::is_dynamic<To>) {
         extent_t const e = n.template extent<From>();
         if (e != detail::dynamic && e != To::static_extent)
-          throw shape_error("rename: axis " + detail::axis_name<From>() + " has extent " + std::to_string(e) + ", but " +
-                            detail::axis_name<To>() + " has " + std::to_string(To::static_extent));
+          throw shape_error("rename: axis " + detail::axis_name<From>() + " has extent " + std::to_string(e) +
+                            ", but " + detail::axis_name<To>() + " has " + std::to_string(To::static_extent));
       }
       return detail::rename_node<From, To>(n);
     }
@@ -289,7 +225,8 @@ auto split(E&& x, X const&... extents) {
     using Axes = typename Plain::axes_type;
     using Result = detail::replace_in<Axes, A, B, C>;
     if constexpr (!detail::contains<A, Axes>) {
-      HEED_REFUSE("split: the operand has no such axis", detail::mistakes::axis_is_missing<detail::split_word, A, Axes>);
+      HEED_REFUSE("split: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::split_word, A, Axes>);
       return detail::poison{};
     } else if constexpr (!detail::distinct<Result>) {
       HEED_REFUSE("split: the result would have an axis twice",
@@ -298,7 +235,8 @@ auto split(E&& x, X const&... extents) {
       return detail::poison{};
     } else if constexpr (!detail::is_dynamic<A> && !detail::is_dynamic<B> && !detail::is_dynamic<C> &&
                          A::static_extent != B::static_extent * C::static_extent) {
-      HEED_REFUSE("split: the extents do not multiply to the axis", detail::mistakes::split_extents_do_not_multiply<A, B, C>);
+      HEED_REFUSE("split: the extents do not multiply to the axis",
+                  detail::mistakes::split_extents_do_not_multiply<A, B, C>);
       return detail::poison{};
     } else {
       extent_t const whole = detail::known_extent<A>(x, "split");
@@ -310,16 +248,15 @@ auto split(E&& x, X const&... extents) {
       extent_t product = 0;
       if (__builtin_mul_overflow(major, minor, &product) || product != whole)
         throw shape_error("split: axis " + detail::axis_name<A>() + " has extent " + std::to_string(whole) + ", but " +
-                          detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " + std::to_string(major) + " x " +
-                          std::to_string(minor));
+                          detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " + std::to_string(major) +
+                          " x " + std::to_string(minor));
       return detail::reindex<Result>(detail::split_change<A, B, C>{major, minor}, x);
     }
   }
 }
 
 /// B (major) and C (minor) become A where B stood; they need not be neighbours: `merge<head, d_head, model>(context)`.
-template <class B, class C, class A>
-auto merge(expression auto const& x) {
+template <class B, class C, class A> auto merge(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
@@ -327,7 +264,8 @@ auto merge(expression auto const& x) {
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, B, C>::type;
     if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
-      HEED_REFUSE("merge: the operand has no such axis", detail::mistakes::axis_is_missing<detail::merge_word, Missing, Axes>);
+      HEED_REFUSE("merge: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::merge_word, Missing, Axes>);
       return detail::poison{};
     } else {
       using Result = detail::rename_in<detail::difference<Axes, axes<C>>, B, A>;
@@ -337,15 +275,16 @@ auto merge(expression auto const& x) {
         return detail::poison{};
       } else if constexpr (!detail::is_dynamic<A> && !detail::is_dynamic<B> && !detail::is_dynamic<C> &&
                            A::static_extent != B::static_extent * C::static_extent) {
-        HEED_REFUSE("merge: the extents do not multiply to the axis", detail::mistakes::merge_extents_do_not_multiply<A, B, C>);
+        HEED_REFUSE("merge: the extents do not multiply to the axis",
+                    detail::mistakes::merge_extents_do_not_multiply<A, B, C>);
         return detail::poison{};
       } else {
         extent_t const major = detail::known_extent<B>(x, "merge"), minor = detail::known_extent<C>(x, "merge");
         extent_t product = 0;
         if (__builtin_mul_overflow(major, minor, &product) || (!detail::is_dynamic<A> && product != A::static_extent))
-          throw shape_error("merge: " + detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " + std::to_string(major) +
-                            " x " + std::to_string(minor) + ", but " + detail::axis_name<A>() + " has extent " +
-                            std::to_string(A::static_extent));
+          throw shape_error("merge: " + detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " +
+                            std::to_string(major) + " x " + std::to_string(minor) + ", but " + detail::axis_name<A>() +
+                            " has extent " + std::to_string(A::static_extent));
         return detail::reindex<Result>(detail::merge_change<B, C, A>{major, minor}, x);
       }
     }
@@ -362,23 +301,25 @@ auto slice(E&& x, extent_t from, extent_t to) {
   else {
     using Axes = typename Plain::axes_type;
     if constexpr (!detail::contains<A, Axes>) {
-      HEED_REFUSE("slice: the operand has no such axis", detail::mistakes::axis_is_missing<detail::slice_word, A, Axes>);
+      HEED_REFUSE("slice: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::slice_word, A, Axes>);
       return detail::poison{};
     } else if constexpr (!detail::is_dynamic<A>) {
-      HEED_REFUSE("slice: a static axis needs slice<A, To>(x, from)", detail::mistakes::axis_must_be_dynamic<detail::slice_word, A>);
+      HEED_REFUSE("slice: a static axis needs slice<A, To>(x, from)",
+                  detail::mistakes::axis_must_be_dynamic<detail::slice_word, A>);
       return detail::poison{};
     } else {
       extent_t const n = detail::known_extent<A>(x, "slice");
       if (from < 0 || to < from || to > n)
-        throw shape_error("slice: axis " + detail::axis_name<A>() + " has extent " + std::to_string(n) + ", asked for " +
-                          std::to_string(from) + " to " + std::to_string(to));
+        throw shape_error("slice: axis " + detail::axis_name<A>() + " has extent " + std::to_string(n) +
+                          ", asked for " + std::to_string(from) + " to " + std::to_string(to));
       return detail::reindex<Axes>(detail::slice_change<A, A>{from, to - from}, x);
     }
   }
 }
 /// To::extent elements of A from `from` on, under the name To: how packed q, k and v come apart.
 template <class A, class To, class E>
-  requires(detail::expression_like<E> && detail::axis_tag<To>)
+  requires(detail::expression_like<E>&& detail::axis_tag<To>)
 auto slice(E&& x, extent_t from) {
   using Plain = std::remove_cvref_t<E>;
   if constexpr (detail::is_poison<Plain>)
@@ -386,19 +327,22 @@ auto slice(E&& x, extent_t from) {
   else {
     using Axes = typename Plain::axes_type;
     if constexpr (!detail::contains<A, Axes>) {
-      HEED_REFUSE("slice: the operand has no such axis", detail::mistakes::axis_is_missing<detail::slice_word, A, Axes>);
+      HEED_REFUSE("slice: the operand has no such axis",
+                  detail::mistakes::axis_is_missing<detail::slice_word, A, Axes>);
       return detail::poison{};
     } else if constexpr (detail::is_dynamic<To>) {
-      HEED_REFUSE("slice: the new axis needs a static extent", detail::mistakes::axis_must_be_static<detail::slice_word, To>);
+      HEED_REFUSE("slice: the new axis needs a static extent",
+                  detail::mistakes::axis_must_be_static<detail::slice_word, To>);
       return detail::poison{};
     } else if constexpr (!std::is_same_v<A, To> && detail::contains<To, Axes>) {
-      HEED_REFUSE("slice: the operand has that axis already", detail::mistakes::axis_is_already_there<detail::slice_word, To, Axes>);
+      HEED_REFUSE("slice: the operand has that axis already",
+                  detail::mistakes::axis_is_already_there<detail::slice_word, To, Axes>);
       return detail::poison{};
     } else {
       extent_t const n = detail::known_extent<A>(x, "slice");
       if (from < 0 || from > n || To::static_extent > n - from)
-        throw shape_error("slice: axis " + detail::axis_name<A>() + " has extent " + std::to_string(n) + ", asked for " +
-                          std::to_string(To::static_extent) + " from " + std::to_string(from));
+        throw shape_error("slice: axis " + detail::axis_name<A>() + " has extent " + std::to_string(n) +
+                          ", asked for " + std::to_string(To::static_extent) + " from " + std::to_string(from));
       return detail::reindex<detail::rename_in<Axes, A, To>>(detail::slice_change<A, To>{from, To::static_extent}, x);
     }
   }
@@ -418,15 +362,14 @@ auto at(E&& x, extent_t i) {
     } else {
       extent_t const n = detail::known_extent<A>(x, "at");
       if (i < 0 || i >= n)
-        throw shape_error("at: axis " + detail::axis_name<A>() + " has extent " + std::to_string(n) + ", asked for element " +
-                          std::to_string(i));
+        throw shape_error("at: axis " + detail::axis_name<A>() + " has extent " + std::to_string(n) +
+                          ", asked for element " + std::to_string(i));
       return detail::reindex<detail::difference<Axes, axes<A>>>(detail::at_change<A>{i}, x);
     }
   }
 }
 /// Shifted by n along A, around the end: element i is x's element i - n.
-template <class A>
-auto roll(expression auto const& x, extent_t n) {
+template <class A> auto roll(expression auto const& x, extent_t n) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
@@ -436,18 +379,19 @@ auto roll(expression auto const& x, extent_t n) {
     return detail::poison{};
   } else {
     extent_t const size = detail::known_extent<A>(x, "roll");
-    return detail::reindex<typename E::axes_type>(detail::roll_change<A>{size ? ((n % size) + size) % size : 0, size}, x);
+    return detail::reindex<typename E::axes_type>(detail::roll_change<A>{size ? ((n % size) + size) % size : 0, size},
+                                                  x);
   }
 }
 
 /// x itself, refused at compile time unless its axes are exactly these, in any order: the shape comment, checked.
-template <class... A>
-auto expect(expression auto const& x) {
+template <class... A> auto expect(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
   else if constexpr (!has_axes<E, A...>) {
-    HEED_REFUSE("expect: the expression has other axes", detail::mistakes::expected_other_axes<typename E::axes_type, axes<A...>>);
+    HEED_REFUSE("expect: the expression has other axes",
+                detail::mistakes::expected_other_axes<typename E::axes_type, axes<A...>>);
     return detail::poison{};
   } else
     return detail::as_node(x);

@@ -13,7 +13,9 @@ struct interval {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
 };
 inline interval unknown() { return {}; }
-inline bool is_unknown(interval a) { return a.low == -std::numeric_limits<double>::infinity() && a.high == std::numeric_limits<double>::infinity(); }
+inline bool is_unknown(interval a) {
+  return a.low == -std::numeric_limits<double>::infinity() && a.high == std::numeric_limits<double>::infinity();
+}
 
 /// Integers are exact in a double up to 2^53; beyond, and near the wrap at 2^63, the interval gives way.
 inline interval integer(interval a) {
@@ -27,94 +29,81 @@ inline interval integer(interval a) {
 // ---------------------------------------------------------------- operations
 inline double product_bound(double a, double b) { return a == 0 || b == 0 ? 0.0 : a * b; }
 inline interval multiply(interval a, interval b) {
-  double const p[] = {plan::product_bound(a.low, b.low), plan::product_bound(a.low, b.high), plan::product_bound(a.high, b.low),
-                      plan::product_bound(a.high, b.high)};
+  double const p[] = {plan::product_bound(a.low, b.low), plan::product_bound(a.low, b.high),
+                      plan::product_bound(a.high, b.low), plan::product_bound(a.high, b.high)};
   interval r{p[0], p[0]};
   for (double x : p) r = {x < r.low ? x : r.low, x > r.high ? x : r.high};
   return r;
 }
-template <class Op>
-struct bound_rule {
-  template <class... I>
-  static interval go(Op const&, I...) {
-    return unknown();
-  }
+template <class Op> struct bound_rule {
+  template <class... I> static interval go(Op const&, I...) { return unknown(); }
 };
-template <>
-struct bound_rule<ops::plus> {
+template <> struct bound_rule<ops::plus> {
   static interval go(ops::plus, interval a, interval b) {
     if (is_unknown(a) || is_unknown(b)) return unknown();
     interval r{a.low + b.low, a.high + b.high};
     return r.low != r.low || r.high != r.high ? unknown() : r;
   }
 };
-template <>
-struct bound_rule<ops::minus> {
+template <> struct bound_rule<ops::minus> {
   static interval go(ops::minus, interval a, interval b) { return bound_rule<ops::plus>::go({}, a, {-b.high, -b.low}); }
 };
-template <>
-struct bound_rule<ops::times> {
+template <> struct bound_rule<ops::times> {
   static interval go(ops::times, interval a, interval b) {
     if (is_unknown(a) || is_unknown(b)) return unknown();
     return plan::multiply(a, b);
   }
 };
-template <>
-struct bound_rule<ops::negated> {
+template <> struct bound_rule<ops::negated> {
   static interval go(ops::negated, interval a) { return {-a.high, -a.low}; }
 };
-template <>
-struct bound_rule<ops::divided> {
+template <> struct bound_rule<ops::divided> {
   static interval go(ops::divided, interval a, interval b) {
     if (is_unknown(a) || !(b.low > 0) || b.high == std::numeric_limits<double>::infinity()) return unknown();
     return plan::multiply(a, {1 / b.high * (1 - 1e-15), 1 / b.low * (1 + 1e-15)});
   }
 };
-template <>
-struct bound_rule<ops::floor_divided> {
+template <> struct bound_rule<ops::floor_divided> {
   static interval go(ops::floor_divided, interval a, interval b) {
     constexpr double exact = 9007199254740992.0;
     if (!(b.low >= 1) || !(a.low >= -exact) || !(a.high <= exact) || b.high > exact) return unknown();
-    double const q[] = {std::floor(a.low / b.low), std::floor(a.low / b.high), std::floor(a.high / b.low), std::floor(a.high / b.high)};
+    double const q[] = {std::floor(a.low / b.low), std::floor(a.low / b.high), std::floor(a.high / b.low),
+                        std::floor(a.high / b.high)};
     interval r{q[0], q[0]};
     for (double x : q) r = {x < r.low ? x : r.low, x > r.high ? x : r.high};
     // a quotient that the division rounded up to a whole number would be one too large
     return {r.low - (std::abs(a.low) > 1e15 ? 1 : 0), r.high + (std::abs(a.high) > 1e15 ? 1 : 0)};
   }
 };
-template <>
-struct bound_rule<ops::modulo> {
+template <> struct bound_rule<ops::modulo> {
   static interval go(ops::modulo, interval a, interval b) {
     if (!(b.low >= 1) || b.high > 9e15) return unknown();
-    if (b.low == b.high && a.low >= -9e15 && a.high <= 9e15 && std::floor(a.low / b.low) == std::floor(a.high / b.low)) {
+    if (b.low == b.high && a.low >= -9e15 && a.high <= 9e15 &&
+        std::floor(a.low / b.low) == std::floor(a.high / b.low)) {
       double const q = std::floor(a.low / b.low) * b.low;  // one period: the remainder rises with a
       return {a.low - q, a.high - q};
     }
     return {0, b.high - 1};
   }
 };
-template <>
-struct bound_rule<ops::minimum> {
+template <> struct bound_rule<ops::minimum> {
   static interval go(ops::minimum, interval a, interval b) {
     return is_unknown(a) || is_unknown(b) ? unknown() : interval{std::min(a.low, b.low), std::min(a.high, b.high)};
   }
 };
-template <>
-struct bound_rule<ops::maximum> {
+template <> struct bound_rule<ops::maximum> {
   static interval go(ops::maximum, interval a, interval b) {
     return is_unknown(a) || is_unknown(b) ? unknown() : interval{std::max(a.low, b.low), std::max(a.high, b.high)};
   }
 };
-template <>
-struct bound_rule<ops::absolute> {
+template <> struct bound_rule<ops::absolute> {
   static interval go(ops::absolute, interval a) {
     if (is_unknown(a)) return a;
     if (a.low >= 0) return a;
     return a.high <= 0 ? interval{-a.high, -a.low} : interval{0, std::max(-a.low, a.high)};
   }
 };
-template <class T>
-struct bound_rule<ops::cast_to<T>> {
+template <class T> struct bound_rule<ops::cast_to<T>> {
   static interval go(ops::cast_to<T>, interval a) {
     if constexpr (std::is_same_v<T, bool>) {
       if (a.low > 0 || a.high < 0) return {1, 1};
@@ -125,54 +114,50 @@ struct bound_rule<ops::cast_to<T>> {
       return is_unknown(a) ? a : interval{std::floor(a.low), std::ceil(a.high)};
   }
 };
-inline interval truth(bool certain, bool impossible) { return certain ? interval{1, 1} : impossible ? interval{0, 0} : interval{0, 1}; }
-template <>
-struct bound_rule<ops::less> {
-  static interval go(ops::less, interval a, interval b) { return plan::truth(a.high < b.low, a.low >= b.high && !is_unknown(a) && !is_unknown(b)); }
-};
-template <>
-struct bound_rule<ops::less_equal> {
-  static interval go(ops::less_equal, interval a, interval b) { return plan::truth(a.high <= b.low && !is_unknown(a) && !is_unknown(b), a.low > b.high); }
-};
-template <class Q, class K>
-struct bound_rule<ops::diagonal<Q, K>> {
-  static interval go(ops::less_equal, interval a, interval b) { return bound_rule<ops::less_equal>::go({}, a, b); }
-};
-template <>
-struct bound_rule<ops::greater> {
-  static interval go(ops::greater, interval a, interval b) { return bound_rule<ops::less>::go({}, b, a); }
-};
-template <>
-struct bound_rule<ops::greater_equal> {
-  static interval go(ops::greater_equal, interval a, interval b) { return bound_rule<ops::less_equal>::go({}, b, a); }
-};
-template <>
-struct bound_rule<ops::equal> {
-  static interval go(ops::equal, interval a, interval b) {
-    return plan::truth(a.low == a.high && b.low == b.high && a.low == b.low && std::abs(a.low) < 9e15, a.high < b.low || b.high < a.low);
+inline interval truth(bool certain, bool impossible) {
+  return certain ? interval{1, 1} : impossible ? interval{0, 0} : interval{0, 1};
+}
+template <> struct bound_rule<ops::less> {
+  static interval go(ops::less, interval a, interval b) {
+    return plan::truth(a.high < b.low, a.low >= b.high && !is_unknown(a) && !is_unknown(b));
   }
 };
-template <>
-struct bound_rule<ops::not_equal> {
+template <> struct bound_rule<ops::less_equal> {
+  static interval go(ops::less_equal, interval a, interval b) {
+    return plan::truth(a.high <= b.low && !is_unknown(a) && !is_unknown(b), a.low > b.high);
+  }
+};
+template <class Q, class K> struct bound_rule<ops::diagonal<Q, K>> {
+  static interval go(ops::less_equal, interval a, interval b) { return bound_rule<ops::less_equal>::go({}, a, b); }
+};
+template <> struct bound_rule<ops::greater> {
+  static interval go(ops::greater, interval a, interval b) { return bound_rule<ops::less>::go({}, b, a); }
+};
+template <> struct bound_rule<ops::greater_equal> {
+  static interval go(ops::greater_equal, interval a, interval b) { return bound_rule<ops::less_equal>::go({}, b, a); }
+};
+template <> struct bound_rule<ops::equal> {
+  static interval go(ops::equal, interval a, interval b) {
+    return plan::truth(a.low == a.high && b.low == b.high && a.low == b.low && std::abs(a.low) < 9e15,
+                       a.high < b.low || b.high < a.low);
+  }
+};
+template <> struct bound_rule<ops::not_equal> {
   static interval go(ops::not_equal, interval a, interval b) {
     interval const e = bound_rule<ops::equal>::go({}, a, b);
     return {1 - e.high, 1 - e.low};
   }
 };
-template <>
-struct bound_rule<ops::both> {
+template <> struct bound_rule<ops::both> {
   static interval go(ops::both, interval a, interval b) { return {std::min(a.low, b.low), std::min(a.high, b.high)}; }
 };
-template <>
-struct bound_rule<ops::either> {
+template <> struct bound_rule<ops::either> {
   static interval go(ops::either, interval a, interval b) { return {std::max(a.low, b.low), std::max(a.high, b.high)}; }
 };
-template <>
-struct bound_rule<ops::inverted> {
+template <> struct bound_rule<ops::inverted> {
   static interval go(ops::inverted, interval a) { return {1 - a.high, 1 - a.low}; }
 };
-template <>
-struct bound_rule<ops::chosen> {
+template <> struct bound_rule<ops::chosen> {
   static interval go(ops::chosen, interval c, interval a, interval b) {
     if (c.low == 1) return a;
     if (c.high == 0) return b;
@@ -181,8 +166,7 @@ struct bound_rule<ops::chosen> {
 };
 
 // ---------------------------------------------------------------- nodes
-template <class SA, class N>
-struct bound_of {  // softmax rows, slots, whatever is not known before it is computed
+template <class SA, class N> struct bound_of {  // softmax rows, slots, whatever is not known before it is computed
   static interval go(N const&, extent_t const*, extent_t const*) {
     if constexpr (std::is_same_v<typename N::value_type, bool>) return {0, 1};
     return unknown();
@@ -191,12 +175,14 @@ struct bound_of {  // softmax rows, slots, whatever is not known before it is co
 /// Smallest and largest element of a leaf on a box, by looking, where the box is small enough. Along = an axis whose range is
 /// given apart (a gather's ids).
 template <class SA, class Along, class T, class... A>
-interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t const* high, extent_t from, extent_t to) {
+interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t const* high, extent_t from,
+                   extent_t to) {
   using V = value_of_t<T>;
   extent_t lo[sizeof...(A) + 1] = {}, n[sizeof...(A) + 1] = {}, volume = 1;
   int i = 0;
   auto range = [&]<class X>(type_tag<X>) {
-    extent_t const a = std::is_same_v<X, Along> ? from : low[index_of<X, SA>], b = std::is_same_v<X, Along> ? to : high[index_of<X, SA>];
+    extent_t const a = std::is_same_v<X, Along> ? from : low[index_of<X, SA>],
+                   b = std::is_same_v<X, Along> ? to : high[index_of<X, SA>];
     lo[i] = a;
     n[i++] = b - a;
     volume *= b - a;
@@ -229,49 +215,45 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   interval r{smallest, largest};
   return is_integer<V> ? plan::integer(r) : r;
 }
-template <class SA, class T, class A>
-struct bound_of<SA, leaf<T, A>> {
+template <class SA, class T, class A> struct bound_of<SA, leaf<T, A>> {
   static interval go(leaf<T, A> const& l, extent_t const* low, extent_t const* high) {
     return plan::scan_leaf<SA, no_axis>(l, low, high, 0, 0);
   }
 };
-template <class SA, class T>
-struct bound_of<SA, scalar<T>> {
+template <class SA, class T> struct bound_of<SA, scalar<T>> {
   static interval go(scalar<T> const& n, extent_t const*, extent_t const*) {
     double const v = static_cast<double>(n.value);
     if (v != v) return unknown();
     return is_integer<T> ? interval{v > 9e15 ? v - 2048 : v, v < -9e15 ? v + 2048 : v} : interval{v, v};
   }
 };
-template <class SA, class A>
-struct bound_of<SA, index_node<A>> {
+template <class SA, class A> struct bound_of<SA, index_node<A>> {
   static interval go(index_node<A> const&, extent_t const* low, extent_t const* high) {
     return {static_cast<double>(low[index_of<A, SA>]), static_cast<double>(high[index_of<A, SA>] - 1)};
   }
 };
-template <class SA, class Op, class T, class A, class... E>
-struct bound_of<SA, map<Op, T, A, E...>> {
+template <class SA, class Op, class T, class A, class... E> struct bound_of<SA, map<Op, T, A, E...>> {
   static interval go(map<Op, T, A, E...> const& n, extent_t const* low, extent_t const* high) {
     interval r = [&]<std::size_t... I>(std::index_sequence<I...>) {
       if constexpr (std::is_same_v<Op, ops::first_of>)
-        return bound_of<SA, std::remove_cvref_t<decltype(n.template operand<0>())>>::go(n.template operand<0>(), low, high);
+        return bound_of<SA, std::remove_cvref_t<decltype(n.template operand<0>())>>::go(n.template operand<0>(), low,
+                                                                                        high);
       else
         return bound_rule<Op>::go(n.op, bound_of<SA, E>::go(n.template operand<I>(), low, high)...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
     if constexpr (std::is_same_v<T, bool>)
       return {r.low > 0 ? 1.0 : 0.0, r.high < 1 ? 0.0 : 1.0};
     else
       return is_integer<T> ? plan::integer(r) : r;
   }
 };
-template <class SA, class M, class X>
-struct bound_of<SA, where_node<M, X>> {
+template <class SA, class M, class X> struct bound_of<SA, where_node<M, X>> {
   static interval go(where_node<M, X> const& n, extent_t const* low, extent_t const* high) {
     return bound_of<SA, X>::go(n.operand, low, high);
   }
 };
-template <class SA, class E>
-struct bound_of<SA, term_node<E>> {
+template <class SA, class E> struct bound_of<SA, term_node<E>> {
   static interval go(term_node<E> const& n, extent_t const* low, extent_t const* high) {
     return bound_of<SA, E>::go(n.operand, low, high);
   }
@@ -294,19 +276,16 @@ struct bound_of<SA, take_node<A, Axes, leaf<T, L>, Ids>> {
 inline int keeps_both(int a, int b) { return a == 0 || b == 0 ? 0 : a == 2 && b == 2 ? 2 : 1; }
 inline int keeps_of(interval truth) { return truth.low >= 1 ? 2 : truth.high <= 0 ? 0 : 1; }
 
-template <class SA, class N>
-struct keeps {
+template <class SA, class N> struct keeps {
   static int go(N const&, extent_t const*, extent_t const*) { return 2; }
 };
-template <class SA, class M, class X>
-struct keeps<SA, where_node<M, X>> {
+template <class SA, class M, class X> struct keeps<SA, where_node<M, X>> {
   static int go(where_node<M, X> const& n, extent_t const* low, extent_t const* high) {
     int const k = plan::keeps_of(bound_of<SA, M>::go(n.keep, low, high));
     return k == 0 ? 0 : plan::keeps_both(k, keeps<SA, X>::go(n.operand, low, high));
   }
 };
-template <class SA, class E>
-struct keeps<SA, term_node<E>> {
+template <class SA, class E> struct keeps<SA, term_node<E>> {
   static int go(term_node<E> const& n, extent_t const* low, extent_t const* high) {
     int k = 2;
     if (!n.all_kept) {
@@ -317,18 +296,17 @@ struct keeps<SA, term_node<E>> {
     return plan::keeps_both(k, keeps<SA, E>::go(n.operand, low, high));
   }
 };
-template <class SA, class Op, class T, class A, class... E>
-struct keeps<SA, map<Op, T, A, E...>> {
+template <class SA, class Op, class T, class A, class... E> struct keeps<SA, map<Op, T, A, E...>> {
   static int go(map<Op, T, A, E...> const& n, extent_t const* low, extent_t const* high) {
     int k = 2;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       ((k = k == 0 ? 0 : plan::keeps_both(k, keeps<SA, E>::go(n.template operand<I>(), low, high))), ...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
     return k;
   }
 };
-template <class SA, class N>
-int classify(void const* node, extent_t const* low, extent_t const* high) {
+template <class SA, class N> int classify(void const* node, extent_t const* low, extent_t const* high) {
   return keeps<SA, N>::go(*static_cast<N const*>(node), low, high);
 }
 

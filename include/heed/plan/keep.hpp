@@ -8,56 +8,38 @@
 
 namespace heed::plan {
 
-template <class N>
-inline constexpr bool is_map = false;
-template <class Op, class T, class A, class... E>
-inline constexpr bool is_map<map<Op, T, A, E...>> = true;
-template <class N>
-inline constexpr bool is_where = false;
-template <class M, class X>
-inline constexpr bool is_where<where_node<M, X>> = true;
-template <class N>
-inline constexpr bool is_let = false;
-template <class E>
-inline constexpr bool is_let<let_node<E>> = true;
+template <class N> inline constexpr bool is_map = false;
+template <class Op, class T, class A, class... E> inline constexpr bool is_map<map<Op, T, A, E...>> = true;
+template <class N> inline constexpr bool is_where = false;
+template <class M, class X> inline constexpr bool is_where<where_node<M, X>> = true;
+template <class N> inline constexpr bool is_let = false;
+template <class E> inline constexpr bool is_let<let_node<E>> = true;
 /// A stored result beside its keep-set.
-template <class N>
-inline constexpr bool is_where_leaf = false;
-template <class M, class T, class A>
-inline constexpr bool is_where_leaf<where_node<M, leaf<T, A>>> = true;
-template <class N>
-inline constexpr bool is_zeroed_leaf = false;
-template <class M, class X>
-inline constexpr bool is_zeroed_leaf<zeroed_node<M, X>> = true;
+template <class N> inline constexpr bool is_where_leaf = false;
+template <class M, class T, class A> inline constexpr bool is_where_leaf<where_node<M, leaf<T, A>>> = true;
+template <class N> inline constexpr bool is_zeroed_leaf = false;
+template <class M, class X> inline constexpr bool is_zeroed_leaf<zeroed_node<M, X>> = true;
 /// A where that the user put around a leaf of its own: the leaf's excluded elements are not zeros.
-template <class N>
-inline constexpr bool excluding_leaf = is_where<N>;
+template <class N> inline constexpr bool excluding_leaf = is_where<N>;
 /// softmax over rows from which something is excluded: its result is 0 there.
-template <class N>
-inline constexpr bool is_zeroed = false;
+template <class N> inline constexpr bool is_zeroed = false;
 template <class O, class E, class S>
 inline constexpr bool is_zeroed<reduction<kinds::softmax, O, E, S>> = excluding<true, E>::value;
 
-template <class N>
-struct first_operand_of;
-template <class Op, class T, class A, class E, class... R>
-struct first_operand_of<map<Op, T, A, E, R...>> {
+template <class N> struct first_operand_of;
+template <class Op, class T, class A, class E, class... R> struct first_operand_of<map<Op, T, A, E, R...>> {
   using type = E;
 };
-template <class N>
-using first_operand = typename first_operand_of<N>::type;
-template <class N>
-struct second_operand_of;
+template <class N> using first_operand = typename first_operand_of<N>::type;
+template <class N> struct second_operand_of;
 template <class Op, class T, class A, class E, class F, class... R>
 struct second_operand_of<map<Op, T, A, E, F, R...>> {
   using type = F;
 };
-template <class N>
-using second_operand = typename second_operand_of<N>::type;
+template <class N> using second_operand = typename second_operand_of<N>::type;
 
 /// What an error calls a node.
-template <class N>
-constexpr std::string_view name_of() {
+template <class N> constexpr std::string_view name_of() {
   if constexpr (is_contraction<N>)
     return "dot";
   else if constexpr (is_reduction<N>)
@@ -73,51 +55,42 @@ constexpr std::string_view name_of() {
 }
 
 // ---------------------------------------------------------------- and of keep-sets; a plain `true` disappears
-template <class L>
-auto conjunction(L l) {
-  return l;
-}
-template <class L, class R, class... M>
-auto conjunction(L l, R r, M... m) {
+template <class L> auto conjunction(L l) { return l; }
+template <class L, class R, class... M> auto conjunction(L l, R r, M... m) {
   if constexpr (is_scalar<L>)
     return plan::conjunction(std::move(r), std::move(m)...);
   else if constexpr (is_scalar<R>)
     return plan::conjunction(std::move(l), std::move(m)...);
   else
     return plan::conjunction(
-        detail::make_map<ops::both, bool, broadcast_t<typename L::axes_type, typename R::axes_type>>(ops::both{}, std::move(l), std::move(r)),
+        detail::make_map<ops::both, bool, broadcast_t<typename L::axes_type, typename R::axes_type>>(
+            ops::both{}, std::move(l), std::move(r)),
         std::move(m)...);
 }
-template <class E>
-auto is_not_lowest(E const& e) {
+template <class E> auto is_not_lowest(E const& e) {
   using T = typename E::value_type;
-  return detail::make_map<ops::not_equal, bool, typename E::axes_type>(ops::not_equal{}, e, scalar<T>(-std::numeric_limits<T>::infinity()));
+  return detail::make_map<ops::not_equal, bool, typename E::axes_type>(ops::not_equal{}, e,
+                                                                       scalar<T>(-std::numeric_limits<T>::infinity()));
 }
 
 // ---------------------------------------------------------------- of an expression, before it is lowered
-template <bool Marks, class N>
-struct keep_rule {
+template <bool Marks, class N> struct keep_rule {
   static auto go(N const&) { return scalar<bool>(true); }
 };
-template <bool Marks, class N>
-auto keep_of(N const& n) {
+template <bool Marks, class N> auto keep_of(N const& n) {
   if constexpr (!excluding<Marks, N>::value)
     return scalar<bool>(true);
   else
     return keep_rule<Marks, N>::go(n);
 }
-template <bool Marks, class M, class X>
-struct keep_rule<Marks, where_node<M, X>> {
+template <bool Marks, class M, class X> struct keep_rule<Marks, where_node<M, X>> {
   static auto go(where_node<M, X> const& n) { return plan::conjunction(n.keep, plan::keep_of<Marks>(n.operand)); }
 };
-template <bool Marks, class E>
-struct keep_rule<Marks, let_node<E>> {
+template <bool Marks, class E> struct keep_rule<Marks, let_node<E>> {
   static auto go(let_node<E> const& n) { return plan::keep_of<Marks>(n.operand); }
 };
-template <bool Marks, class Op, class T, class A, class... E>
-struct keep_rule<Marks, map<Op, T, A, E...>> {
-  template <class X>
-  static auto operand(X const& x) {
+template <bool Marks, class Op, class T, class A, class... E> struct keep_rule<Marks, map<Op, T, A, E...>> {
+  template <class X> static auto operand(X const& x) {
     if constexpr (Marks && is_sum<map<Op, T, A, E...>> && is_term<X>)
       return plan::conjunction(plan::is_not_lowest(x), plan::keep_of<Marks>(x));
     else
@@ -126,15 +99,14 @@ struct keep_rule<Marks, map<Op, T, A, E...>> {
   static auto go(map<Op, T, A, E...> const& n) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return plan::conjunction(operand(n.template operand<I>())...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
-template <bool Marks, class C, class A, class E>
-struct keep_rule<Marks, reindexed<C, A, E>> {
+template <bool Marks, class C, class A, class E> struct keep_rule<Marks, reindexed<C, A, E>> {
   static auto go(reindexed<C, A, E> const& n) { return plan::change_tree(n.change, plan::keep_of<Marks>(n.operand)); }
 };
-template <bool Marks, class A, class X, class T, class I>
-struct keep_rule<Marks, take_node<A, X, T, I>> {
+template <bool Marks, class A, class X, class T, class I> struct keep_rule<Marks, take_node<A, X, T, I>> {
   static auto go(take_node<A, X, T, I> const& n) {
     auto t = plan::keep_of<Marks>(n.table);
     using TA = typename decltype(t)::axes_type;
@@ -145,63 +117,55 @@ struct keep_rule<Marks, take_node<A, X, T, I>> {
       return t;
   }
 };
-template <bool Marks, class A, bool S, class X, class... E>
-struct keep_rule<Marks, joined_node<A, S, X, E...>> {
+template <bool Marks, class A, bool S, class X, class... E> struct keep_rule<Marks, joined_node<A, S, X, E...>> {
   using PartAxes = std::conditional_t<S, difference<X, axes<A>>, X>;
-  template <class P>
-  static auto whole(P const& part) {  // over all axes of the part, so that parts can be put together
+  template <class P> static auto whole(P const& part) {  // over all axes of the part, so that parts can be put together
     extents_node<PartAxes> shape;
-    for_each_axis(PartAxes{}, [&]<class Y>(type_tag<Y>) { shape.extents[index_of<Y, PartAxes>] = part.template extent<Y>(); });
+    for_each_axis(PartAxes{},
+                  [&]<class Y>(type_tag<Y>) { shape.extents[index_of<Y, PartAxes>] = part.template extent<Y>(); });
     return detail::make_map<ops::first_of, bool, PartAxes>(ops::first_of{}, plan::keep_of<Marks>(part), shape);
   }
   static auto go(joined_node<A, S, X, E...> const& n) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       auto make = [](auto... k) { return joined_node<A, S, X, decltype(k)...>(0, std::move(k)...); };
       return make(whole(n.template operand<I>())...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
 
 // ---------------------------------------------------------------- of a flat tree
-template <class N>
-struct flat_keep {
+template <class N> struct flat_keep {
   static auto go(N const&) { return scalar<bool>(true); }
 };
-template <class N>
-auto keep_of_flat(N const& n) {
-  return flat_keep<N>::go(n);
-}
-template <class M, class X>
-struct flat_keep<where_node<M, X>> {
+template <class N> auto keep_of_flat(N const& n) { return flat_keep<N>::go(n); }
+template <class M, class X> struct flat_keep<where_node<M, X>> {
   static auto go(where_node<M, X> const& n) { return plan::conjunction(n.keep, plan::keep_of_flat(n.operand)); }
 };
-template <class E>
-struct flat_keep<term_node<E>> {
-  static auto go(term_node<E> const& n) { return plan::conjunction(plan::is_not_lowest(n.operand), plan::keep_of_flat(n.operand)); }
+template <class E> struct flat_keep<term_node<E>> {
+  static auto go(term_node<E> const& n) {
+    return plan::conjunction(plan::is_not_lowest(n.operand), plan::keep_of_flat(n.operand));
+  }
 };
-template <class Op, class T, class A, class... E>
-struct flat_keep<map<Op, T, A, E...>> {
+template <class Op, class T, class A, class... E> struct flat_keep<map<Op, T, A, E...>> {
   static auto go(map<Op, T, A, E...> const& n) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return plan::conjunction(plan::keep_of_flat(n.template operand<I>())...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
 
 // ---------------------------------------------------------------- small rewrites of flat trees
 /// slot 0 itself, below any number of wheres: its values need no work.
-template <class N>
-inline constexpr bool is_bare_slot = false;
-template <class T, class A>
-inline constexpr bool is_bare_slot<slot_node<T, A, 0>> = true;
-template <class M, class X>
-inline constexpr bool is_bare_slot<where_node<M, X>> = is_bare_slot<X>;
+template <class N> inline constexpr bool is_bare_slot = false;
+template <class T, class A> inline constexpr bool is_bare_slot<slot_node<T, A, 0>> = true;
+template <class M, class X> inline constexpr bool is_bare_slot<where_node<M, X>> = is_bare_slot<X>;
 
 template <class Op, class T, class A, class... E, class By>
 auto replace_slot_in(map<Op, T, A, E...> const& n, By const& by);
 /// slot 0 replaced by another tree.
-template <class N, class By>
-auto replace_slot(N const& n, By const& by) {
+template <class N, class By> auto replace_slot(N const& n, By const& by) {
   if constexpr (is_map<N>)
     return plan::replace_slot_in(n, by);
   else if constexpr (is_where<N>) {
@@ -217,37 +181,39 @@ auto replace_slot_in(map<Op, T, A, E...> const& n, By const& by) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     auto make = [&](auto... x) { return map<Op, T, A, decltype(x)...>(n.op, n.id, std::move(x)...); };
     return make(plan::replace_slot(n.template operand<I>(), by)...);
-  }(std::index_sequence_for<E...>{});
+  }
+  (std::index_sequence_for<E...>{});
 }
 
 /// A slot times a number: which slot, and the number.
-template <class N>
-struct scaled_slot {
-  static constexpr bool value = false;
-};
+template <class N> struct scaled_slot { static constexpr bool value = false; };
 template <class T, class A, class S, class B, int I>
 struct scaled_slot<map<ops::times, T, A, slot_node<S, B, I>, scalar<T>>> {
   static constexpr bool value = true;
   using slot = slot_node<S, B, I>;
-  static double scale(map<ops::times, T, A, slot, scalar<T>> const& n) { return static_cast<double>(n.template operand<1>().value); }
+  static double scale(map<ops::times, T, A, slot, scalar<T>> const& n) {
+    return static_cast<double>(n.template operand<1>().value);
+  }
 };
 template <class T, class A, class S, class B, int I>
 struct scaled_slot<map<ops::times, T, A, scalar<T>, slot_node<S, B, I>>> {
   static constexpr bool value = true;
   using slot = slot_node<S, B, I>;
-  static double scale(map<ops::times, T, A, scalar<T>, slot> const& n) { return static_cast<double>(n.template operand<0>().value); }
+  static double scale(map<ops::times, T, A, scalar<T>, slot> const& n) {
+    return static_cast<double>(n.template operand<0>().value);
+  }
 };
 template <class T, class A, class S, class B, int I>
 struct scaled_slot<map<ops::divided, T, A, slot_node<S, B, I>, scalar<T>>> {
   static constexpr bool value = true;
   using slot = slot_node<S, B, I>;
-  static double scale(map<ops::divided, T, A, slot, scalar<T>> const& n) { return 1 / static_cast<double>(n.template operand<1>().value); }
+  static double scale(map<ops::divided, T, A, slot, scalar<T>> const& n) {
+    return 1 / static_cast<double>(n.template operand<1>().value);
+  }
 };
-template <class Op, class T, class A, class... E>
-auto hoist_in(map<Op, T, A, E...> const& n, double* scales);
+template <class Op, class T, class A, class... E> auto hoist_in(map<Op, T, A, E...> const& n, double* scales);
 /// The tree with every scaled slot bare; its number goes to scales[slot]. A slot occurs once.
-template <class N>
-auto hoist(N const& n, double* scales) {
+template <class N> auto hoist(N const& n, double* scales) {
   if constexpr (scaled_slot<N>::value) {
     scales[scaled_slot<N>::slot::number] = scaled_slot<N>::scale(n);
     return typename scaled_slot<N>::slot{};
@@ -259,12 +225,12 @@ auto hoist(N const& n, double* scales) {
   } else
     return n;
 }
-template <class Op, class T, class A, class... E>
-auto hoist_in(map<Op, T, A, E...> const& n, double* scales) {
+template <class Op, class T, class A, class... E> auto hoist_in(map<Op, T, A, E...> const& n, double* scales) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     auto make = [&](auto... x) { return map<Op, T, A, decltype(x)...>(n.op, n.id, std::move(x)...); };
     return make(plan::hoist(n.template operand<I>(), scales)...);
-  }(std::index_sequence_for<E...>{});
+  }
+  (std::index_sequence_for<E...>{});
 }
 
 }  // namespace heed::plan

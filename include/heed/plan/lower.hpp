@@ -9,9 +9,9 @@
 //   execute(n, out) the stage that computes n into out
 #pragma once
 
-#include <tuple>
-
 #include "keep.hpp"
+
+#include <tuple>
 
 namespace heed::plan {
 
@@ -22,8 +22,7 @@ struct stream_plain {};
 inline constexpr double excluded_value = -std::numeric_limits<double>::infinity();
 
 /// A dot that a streamed tree computes a tile at a time, with its operands in memory.
-template <class Over, class Key, class Query>
-struct score_dot {
+template <class Over, class Key, class Query> struct score_dot {
   using over = Over;
   using key_type = Key;
   using query_type = Query;
@@ -34,15 +33,13 @@ struct score_dot {
 
 /// Expressions without extents of their own (coordinates) take them from what stands around them: a chain of nodes, their
 /// types erased, so that a node is lowered once for its type and not once for each place where it stands.
-template <class A>
-inline constexpr char axis_key = 0;
+template <class A> inline constexpr char axis_key = 0;
 class hint {
   hint const* outer_ = nullptr;
   void const* node_ = nullptr;
   extent_t (*get_)(void const*, void const*) = nullptr;
 
-  template <class N>
-  static extent_t get(void const* node, void const* axis) {
+  template <class N> static extent_t get(void const* node, void const* axis) {
     extent_t e = dynamic;
     for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
       if (axis == &axis_key<A>) e = static_cast<N const*>(node)->template extent<A>();
@@ -52,10 +49,8 @@ class hint {
 
  public:
   hint() = default;
-  template <class N>
-  hint(N const& node, hint const& outer) : outer_(&outer), node_(&node), get_(&get<N>) {}
-  template <class A>
-  extent_t extent() const {
+  template <class N> hint(N const& node, hint const& outer) : outer_(&outer), node_(&node), get_(&get<N>) {}
+  template <class A> extent_t extent() const {
     for (hint const* h = this; h; h = h->outer_) {
       extent_t const e = h->get_ ? h->get_(h->node_, &axis_key<A>) : dynamic;
       if (e != dynamic) return e;
@@ -64,8 +59,7 @@ class hint {
   }
 };
 
-template <class Backend>
-class lowering {
+template <class Backend> class lowering {
   Backend& b_;
   using repeated_types = typename Backend::repeated_types;
   using wanted_types = typename Backend::wanted_types;
@@ -75,15 +69,13 @@ class lowering {
   explicit lowering(Backend& b) : b_(b) {}
 
   // ================================================================ extents and memory
-  template <class A, class N>
-  static extent_t extent_of(N const& n, hint const& shape) {
+  template <class A, class N> static extent_t extent_of(N const& n, hint const& shape) {
     extent_t e = n.template extent<A>();
     if (e == dynamic) e = shape.template extent<A>();
     if (e == dynamic) throw shape_error("evaluate: no operand gives axis " + detail::axis_name<A>() + " an extent");
     return e;
   }
-  template <class Axes, class N>
-  static bool extents_known(N const& n, hint const& shape) {
+  template <class Axes, class N> static bool extents_known(N const& n, hint const& shape) {
     bool known = true;
     for_each_axis(Axes{}, [&]<class A>(type_tag<A>) {
       if (n.template extent<A>() == dynamic && shape.template extent<A>() == dynamic) known = false;
@@ -106,8 +98,7 @@ class lowering {
   template <bool Marks, class N>
   using stored_axes = typename decltype(plan::keep_of<Marks>(std::declval<N const&>()))::axes_type;
 
-  template <bool Marks, class N>
-  auto store(N const& n, hint const& shape, std::string_view why) {
+  template <bool Marks, class N> auto store(N const& n, hint const& shape, std::string_view why) {
     using V = typename N::value_type;
     using Leaf = leaf<V const, typename N::axes_type>;
     constexpr bool beside = excluding<Marks, N>::value;
@@ -130,16 +121,14 @@ class lowering {
       return values;
   }
   static constexpr node_id keep_id(node_id id) { return id == 0 ? 0 : id | node_id{1} << 63; }
-  template <class N>
-  static node_id id_of(N const& n) {
+  template <class N> static node_id id_of(N const& n) {
     if constexpr (requires { n.id; })
       return n.id;
     else
       return 0;
   }
   /// A keep-set as a bool leaf.
-  template <class K>
-  auto store_keep(K const& keep, hint const& shape, node_id id) {
+  template <class K> auto store_keep(K const& keep, hint const& shape, node_id id) {
     auto k = lower<false>(keep, shape);
     if constexpr (is_leaf_node<decltype(k)>)
       return k;
@@ -154,8 +143,7 @@ class lowering {
     }
   }
   /// Any node as a plain leaf; excluded elements read 0.
-  template <class N>
-  auto as_leaf(N const& n, hint const& shape, std::string_view why) {
+  template <class N> auto as_leaf(N const& n, hint const& shape, std::string_view why) {
     auto flat = lower<false>(n, shape);
     using F = decltype(flat);
     if constexpr (is_leaf_node<F>)
@@ -171,8 +159,7 @@ class lowering {
       return store_flat(flat, shape, why, id_of(n));
   }
   /// A flat tree through a map stage.
-  template <class F>
-  auto store_flat(F const& flat, hint const& shape, std::string_view why, node_id id) {
+  template <class F> auto store_flat(F const& flat, hint const& shape, std::string_view why, node_id id) {
     using V = typename F::value_type;
     leaf<V const, typename F::axes_type> l;
     if (b_.find(id, l, hint{flat, shape})) return l;
@@ -184,36 +171,19 @@ class lowering {
   }
 
   // ================================================================ lower: a flat tree
-  template <bool Marks, class T, class A>
-  auto lower(leaf<T, A> const& n, hint const&) {
-    return n;
-  }
-  template <bool Marks, class T>
-  auto lower(scalar<T> const& n, hint const&) {
-    return n;
-  }
-  template <bool Marks, class A>
-  auto lower(index_node<A> const& n, hint const&) {
-    return n;
-  }
-  template <bool Marks, class A>
-  auto lower(extents_node<A> const& n, hint const&) {
-    return n;
-  }
-  template <bool Marks, class A>
-  auto lower(dropout_mask<A> const& n, hint const&) {
-    return n;
-  }
-  template <bool Marks, class K, class L, class R>
-  auto lower(contraction<K, L, R> const& n, hint const& shape) {
+  template <bool Marks, class T, class A> auto lower(leaf<T, A> const& n, hint const&) { return n; }
+  template <bool Marks, class T> auto lower(scalar<T> const& n, hint const&) { return n; }
+  template <bool Marks, class A> auto lower(index_node<A> const& n, hint const&) { return n; }
+  template <bool Marks, class A> auto lower(extents_node<A> const& n, hint const&) { return n; }
+  template <bool Marks, class A> auto lower(dropout_mask<A> const& n, hint const&) { return n; }
+  template <bool Marks, class K, class L, class R> auto lower(contraction<K, L, R> const& n, hint const& shape) {
     return store<Marks>(n, shape, "a contraction that is read more than once or under other loops");
   }
   template <bool Marks, class K, class O, class E, class S>
   auto lower(reduction<K, O, E, S> const& n, hint const& shape) {
     return store<Marks>(n, shape, "a reduction whose rows end before it is read");
   }
-  template <bool Marks, class E>
-  auto lower(let_node<E> const& n, hint const& shape) {
+  template <bool Marks, class E> auto lower(let_node<E> const& n, hint const& shape) {
     return store<Marks>(n, shape, "let");
   }
   template <bool Marks, class Op, class T, class A, class... E>
@@ -228,24 +198,24 @@ class lowering {
   auto lower_map(map<Op, T, A, E...> const& n, hint const& outer) {
     hint const shape(n, outer);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, lower_operand<Marks && is_sum<map<Op, T, A, E...>>, Marks>(n.template operand<I>(), shape)...);
-    }(std::index_sequence_for<E...>{});
+      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, lower_operand < Marks && is_sum<map<Op, T, A, E...>>,
+                  Marks > (n.template operand<I>(), shape)...);
+    }
+    (std::index_sequence_for<E...>{});
   }
   template <class Op, class T, class A, class... E, class... X>
   static auto make(Op const& op, node_id id, type_tag<map<Op, T, A, E...>>, X... x) {
     return map<Op, T, A, X...>(op, id, std::move(x)...);
   }
   /// An operand; one that may exclude as a term says so.
-  template <bool Sum, bool Marks, class E>
-  auto lower_operand(E const& e, hint const& shape) {
+  template <bool Sum, bool Marks, class E> auto lower_operand(E const& e, hint const& shape) {
     auto flat = lower<Marks>(e, shape);
     if constexpr (Sum && is_term<E>)
       return term_node<decltype(flat)>(flat, b_.never_excludes(flat, shape));
     else
       return flat;
   }
-  template <bool Marks, class M, class X>
-  auto lower(where_node<M, X> const& n, hint const& shape) {
+  template <bool Marks, class M, class X> auto lower(where_node<M, X> const& n, hint const& shape) {
     if constexpr (where_node<M, X>::heavy && in_types<where_node<M, X>, repeated_types>)
       return store<Marks>(n, shape, "used more than once");
     else {
@@ -255,13 +225,11 @@ class lowering {
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     }
   }
-  template <bool Marks, class C, class A, class E>
-  auto lower(reindexed<C, A, E> const& n, hint const& shape) {
+  template <bool Marks, class C, class A, class E> auto lower(reindexed<C, A, E> const& n, hint const& shape) {
     auto flat = lower<Marks>(n.operand, shape);
     return change_stored(n.change, flat, n, shape);
   }
-  template <class C, class F, class N>
-  auto change_stored(C const& c, F const& flat, N const& n, hint const& shape) {
+  template <class C, class F, class N> auto change_stored(C const& c, F const& flat, N const& n, hint const& shape) {
     if constexpr (is_where_leaf<F>) {
       auto m = plan::change_tree(c, flat.keep);
       auto x = change_stored(c, flat.operand, n, shape);
@@ -281,8 +249,7 @@ class lowering {
     } else
       return change_leaf(c, store_flat(flat, shape, "elements under other coordinates", 0), shape);
   }
-  template <class C, class T, class A>
-  auto change_leaf(C const& c, leaf<T, A> const& l, hint const&) {
+  template <class C, class T, class A> auto change_leaf(C const& c, leaf<T, A> const& l, hint const&) {
     return plan::change_tree(c, l);
   }
   /// merge: the same memory where the strides nest, else a copy.
@@ -312,8 +279,7 @@ class lowering {
     b_.template check_ids<A>(ids, n.table.template extent<A>(), hint{n, shape});
     return take_from<A>(table, ids, shape);
   }
-  template <class A, class F, class I>
-  auto take_from(F const& table, I const& ids, hint const& shape) {
+  template <class A, class F, class I> auto take_from(F const& table, I const& ids, hint const& shape) {
     if constexpr (is_where_leaf<F>) {
       auto m = take_from<A>(table.keep, ids, shape);
       auto x = take_from<A>(table.operand, ids, shape);
@@ -341,10 +307,10 @@ class lowering {
         return where_node<decltype(k), decltype(values)>(std::move(k), std::move(values), 0);
       } else
         return values;
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
-  template <class E>
-  auto part_of(E const& e, hint const& shape) {
+  template <class E> auto part_of(E const& e, hint const& shape) {
     if constexpr (!E::heavy && is_index_expression<E>)
       return lower<false>(e, shape);
     else
@@ -352,14 +318,12 @@ class lowering {
   }
 
   // ================================================================ execute: one stage
-  template <class N, class T, class A>
-  void execute(N const& n, leaf<T, A> const& out, hint const& shape, double fill) {
+  template <class N, class T, class A> void execute(N const& n, leaf<T, A> const& out, hint const& shape, double fill) {
     if constexpr (may_unfuse)
       if (b_.is_unfused()) return execute_unfused(n, out, shape, fill);
     execute_fused(n, out, shape, fill);
   }
-  template <class N, class Out>
-  void execute_fused(N const& n, Out const& out, hint const& shape, double fill) {
+  template <class N, class Out> void execute_fused(N const& n, Out const& out, hint const& shape, double fill) {
     if constexpr (is_let<N>)
       execute_fused(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N> || is_reduction<N>) {
@@ -377,8 +341,7 @@ class lowering {
     } else
       b_.map(lower<false>(n, shape), out, fill);
   }
-  template <class N>
-  auto lower_top(N const& n, hint const& shape) {  // the node itself is not to be stored again
+  template <class N> auto lower_top(N const& n, hint const& shape) {  // the node itself is not to be stored again
     if constexpr (is_map<N>)
       return lower_map<false>(n, shape);
     else {
@@ -388,8 +351,7 @@ class lowering {
     }
   }
   /// The tree around the anchor, with slot 0 in its place and everything else flat.
-  template <class Anchor, class N>
-  auto around(N const& n, Anchor const*& anchor, hint const& shape) {
+  template <class Anchor, class N> auto around(N const& n, Anchor const*& anchor, hint const& shape) {
     if constexpr (std::is_same_v<N, Anchor>) {
       anchor = &n;
       return slot_node<typename N::value_type, typename N::axes_type, 0>{};
@@ -407,12 +369,15 @@ class lowering {
   auto around_map(map<Op, T, A, E...> const& n, Anchor const*& anchor, hint const& outer) {
     hint const shape(n, outer);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, around<Anchor>(n.template operand<I>(), anchor, shape)...);
-    }(std::index_sequence_for<E...>{});
+      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{},
+                  around<Anchor>(n.template operand<I>(), anchor, shape)...);
+    }
+    (std::index_sequence_for<E...>{});
   }
 
   template <class K, class L, class R, class Epilogue, class Out>
-  void run_anchor(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
+  void run_anchor(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
+                  double fill) {
     constexpr int side = streamed_side<contraction<K, L, R>>;
     if constexpr (side == 0)
       run_streamed<K>(n.left, n.right, n, epilogue, out, shape, fill);
@@ -422,14 +387,14 @@ class lowering {
       run_contraction(n, epilogue, out, shape, fill);
   }
   template <class K, class L, class R, class Epilogue, class Out>
-  void run_contraction(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
+  void run_contraction(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
+                       double fill) {
     auto l = factor(n.left, shape);
     auto r = factor(n.right, shape);
     b_.template contract<K>(l, r, epilogue, out, fill);
   }
   /// An operand of a contraction: a leaf, beside its keep-set where a product must be skipped.
-  template <class N>
-  auto factor(N const& n, hint const& shape) {
+  template <class N> auto factor(N const& n, hint const& shape) {
     auto flat = lower<false>(n, shape);
     using F = decltype(flat);
     if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
@@ -444,7 +409,8 @@ class lowering {
 
   // ---------------------------------------------------------------- streamed reductions
   template <class K, class P, class V, class N, class Epilogue, class Out>
-  void run_streamed(P const& p, V const& v, N const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
+  void run_streamed(P const& p, V const& v, N const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
+                    double fill) {
     constexpr streaming kind = plan::streams_as<P, K>();
     if constexpr (kind == streaming::distributed) {
       // dot(a - b, v) = dot(a, v) - dot(b, v): each streams, the last one carries the epilogue
@@ -453,8 +419,8 @@ class lowering {
       auto second = contraction<K, second_operand<P>, V>(p.template operand<1>(), v, detail::fresh_id());
       auto stored = store<false>(first, shape, "one of several streamed parts");
       auto value = slot_node<typename N::value_type, A, 0>{};
-      auto sum = map<typename P::op_type, typename N::value_type, A, decltype(stored), decltype(value)>(typename P::op_type{}, 0,
-                                                                                                       stored, value);
+      auto sum = map<typename P::op_type, typename N::value_type, A, decltype(stored), decltype(value)>(
+          typename P::op_type{}, 0, stored, value);
       auto joined = plan::replace_slot(epilogue, sum);
       run_anchor(second, joined, out, shape, fill);
     } else {
@@ -468,17 +434,17 @@ class lowering {
         auto weights = weights_around<K>(p, shape);
         auto values = as_leaf(v, shape, "values of a streamed contraction");
         auto sink = sink_of(s, shape);
-        b_.template stream<K, typename P::axes_type>(stream_softmax{}, scores, weights, sink, values, epilogue, out, fill,
-                                                     lse_request(s, shape));
+        b_.template stream<K, typename P::axes_type>(stream_softmax{}, scores, weights, sink, values, epilogue, out,
+                                                     fill, lse_request(s, shape));
       } else {
         auto scores = scored_tree<K>(p, shape);
         auto values = as_leaf(v, shape, "values of a streamed contraction");
-        b_.template stream<K, typename P::axes_type>(stream_plain{}, scores, no_axis{}, no_axis{}, values, epilogue, out, fill, no_axis{});
+        b_.template stream<K, typename P::axes_type>(stream_plain{}, scores, no_axis{}, no_axis{}, values, epilogue,
+                                                     out, fill, no_axis{});
       }
     }
   }
-  template <class K, class N>
-  static auto const& softmax_in(N const& n) {
+  template <class K, class N> static auto const& softmax_in(N const& n) {
     if constexpr (is_reduction<N>)
       return n;
     else if constexpr (is_where<N>)
@@ -488,30 +454,25 @@ class lowering {
     else
       return softmax_in<K>(n.template operand<1>());
   }
-  template <class S>
-  auto sink_of(S const& s, hint const& shape) {
+  template <class S> auto sink_of(S const& s, hint const& shape) {
     if constexpr (S::has_sink)
       return as_row_tree(s.sink, shape);
     else
       return no_axis{};
   }
-  template <class N>
-  auto as_row_tree(N const& n, hint const& shape) {
-    return lower<false>(n, shape);
-  }
+  template <class N> auto as_row_tree(N const& n, hint const& shape) { return lower<false>(n, shape); }
   /// A leaf for the log-sum-exp of the same scores, where the caller asked for both.
-  template <class S>
-  auto lse_request(S const& s, hint const& shape) {
+  template <class S> auto lse_request(S const& s, hint const& shape) {
     using Sink = std::conditional_t<S::has_sink, decltype(s.sink), no_axis>;
-    using Lse = reduction<kinds::log_sum_exp, typename S::over, std::remove_cvref_t<decltype(s.operand)>, std::remove_const_t<Sink>>;
+    using Lse = reduction<kinds::log_sum_exp, typename S::over, std::remove_cvref_t<decltype(s.operand)>,
+                          std::remove_const_t<Sink>>;
     if constexpr (in_types<Lse, wanted_types>)
       return b_.template request_lse<Lse>(s, id_of(s.operand), hint{s, shape});
     else
       return no_axis{};
   }
   /// What is done to softmax's weights: slot 0 in its place.
-  template <class K, class N>
-  auto weights_around(N const& n, hint const& shape) {
+  template <class K, class N> auto weights_around(N const& n, hint const& shape) {
     if constexpr (is_reduction<N>)
       return slot_node<typename N::value_type, typename N::axes_type, 0>{};
     else if constexpr (is_where<N>) {
@@ -533,23 +494,21 @@ class lowering {
     };
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, one(n.template operand<I>())...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
 
   /// A streamed tree: dots become slots, everything else flat; a bare scale moves into the dot.
-  template <class K, class N>
-  auto scored_tree(N const& n, hint const& shape) {
+  template <class K, class N> auto scored_tree(N const& n, hint const& shape) {
     std::tuple<> none;
     auto [tree, dots] = scores<K>(n, none, shape);
     return hoist_scale(tree, dots);
   }
-  template <class Tree, class Dots>
-  struct with_dots {
+  template <class Tree, class Dots> struct with_dots {
     Tree tree;
     Dots dots;
   };
-  template <class K, class N, class Dots>
-  auto scores(N const& n, Dots const& dots, hint const& shape) {
+  template <class K, class N, class Dots> auto scores(N const& n, Dots const& dots, hint const& shape) {
     if constexpr (is_score<N, K>) {
       constexpr bool right_is_key = intersection<K, typename decltype(N::right)::axes_type>::rank > 0;
       auto l = as_leaf(n.left, shape, "an operand of a score");
@@ -601,8 +560,7 @@ class lowering {
     auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F, G>>{}, a.tree, b.tree, c.tree);
     return with_dots<decltype(tree), decltype(c.dots)>{tree, c.dots};
   }
-  template <bool Sum, class Original, class F>
-  auto term_of(F const& flat, hint const& shape) {
+  template <bool Sum, class Original, class F> auto term_of(F const& flat, hint const& shape) {
     if constexpr (Sum && is_term<Original>)
       return term_node<F>(flat, b_.never_excludes(flat, shape));
     else
@@ -610,27 +568,27 @@ class lowering {
   }
   /// slot * number, wherever it stands, becomes the slot of a scaled dot: the scale is applied while Q is packed, and the
   /// scores have the same bits whatever is added to them or masked.
-  template <class Tree, class Dots>
-  static auto hoist_scale(Tree const& tree, Dots dots) {
+  template <class Tree, class Dots> static auto hoist_scale(Tree const& tree, Dots dots) {
     double scales[std::tuple_size_v<Dots> + 1];
     for (double& scale : scales) scale = 1;
     auto bare = plan::hoist(tree, scales);
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      ((std::get<I>(dots).scale = scales[I]), ...);
-    }(std::make_index_sequence<std::tuple_size_v<Dots>>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { ((std::get<I>(dots).scale = scales[I]), ...); }
+    (std::make_index_sequence<std::tuple_size_v<Dots>>{});
     return with_dots<decltype(bare), Dots>{bare, dots};
   }
 
   // ---------------------------------------------------------------- reductions of rows
   template <class Kind, class K, class E, class S, class Epilogue, class Out>
-  void run_anchor(reduction<Kind, K, E, S> const& n, Epilogue const& epilogue, Out const& out, hint const& shape, double fill) {
+  void run_anchor(reduction<Kind, K, E, S> const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
+                  double fill) {
     using N = reduction<Kind, K, E, S>;
     if constexpr (is_streamed_reduction<N>) {
       bool streams = true;
       if constexpr (may_unfuse) streams = !b_.is_unfused();
       if (streams) {
         auto tree = scored_tree<K>(n.operand, shape);
-        b_.template stream<K, typename E::axes_type>(Kind{}, tree, no_axis{}, sink_of(n, shape), no_axis{}, epilogue, out, fill, no_axis{});
+        b_.template stream<K, typename E::axes_type>(Kind{}, tree, no_axis{}, sink_of(n, shape), no_axis{}, epilogue,
+                                                     out, fill, no_axis{});
         return;
       }
       if constexpr (!may_unfuse) return;
@@ -641,8 +599,7 @@ class lowering {
     }
   }
   /// Rows of truth values are counted: as integers.
-  template <class F>
-  static auto row_tree(F flat) {
+  template <class F> static auto row_tree(F flat) {
     if constexpr (std::is_same_v<typename F::value_type, bool>)
       return detail::cast_node<std::int64_t>(std::move(flat));
     else
@@ -650,8 +607,7 @@ class lowering {
   }
 
   // ---------------------------------------------------------------- unfused: every node in memory
-  template <class N, class Out>
-  void execute_unfused(N const& n, Out const& out, hint const& shape, double fill) {
+  template <class N, class Out> void execute_unfused(N const& n, Out const& out, hint const& shape, double fill) {
     if constexpr (is_let<N>)
       execute_unfused(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N>) {
@@ -677,11 +633,12 @@ class lowering {
     using N = map<Op, T, A, E...>;
     hint const wide{n, shape};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<N>{}, term_of<Marks && is_sum<N>, E>(stored_operand<Marks>(n.template operand<I>(), wide), wide)...);
-    }(std::index_sequence_for<E...>{});
+      return make(n.op, n.id, type_tag<N>{}, term_of < Marks && is_sum<N>,
+                  E > (stored_operand<Marks>(n.template operand<I>(), wide), wide)...);
+    }
+    (std::index_sequence_for<E...>{});
   }
-  template <class N>
-  auto unfused_factor(N const& n, hint const& shape) {
+  template <class N> auto unfused_factor(N const& n, hint const& shape) {
     auto flat = stored_operand<false>(n, shape);
     using F = decltype(flat);
     if constexpr (is_where_leaf<F>) {
@@ -692,13 +649,11 @@ class lowering {
     else
       return store_flat(flat, shape, "unfused", id_of(n));
   }
-  template <class F, class N>
-  auto as_zeroed(F const& flat, N const&, hint const& shape) {
+  template <class F, class N> auto as_zeroed(F const& flat, N const&, hint const& shape) {
     return store_flat(flat, shape, "unfused", 0);
   }
   /// Each operand in memory (terminals as they are): the node-by-node schedule.
-  template <bool Marks, class N>
-  auto stored_operand(N const& n, hint const& shape) {
+  template <bool Marks, class N> auto stored_operand(N const& n, hint const& shape) {
     if constexpr (is_map<N>) {
       using V = typename N::value_type;
       leaf<V const, typename N::axes_type> values;

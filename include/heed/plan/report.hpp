@@ -3,21 +3,21 @@
 // Next to read: lower.hpp, which fills it in while it plans.
 #pragma once
 
+#include "tree.hpp"
+
 #include <cstdio>
 #include <string>
 #include <vector>
-
-#include "tree.hpp"
 
 namespace heed::plan {
 
 /// What explain returns: the stages that evaluate would run, by the code that runs them.
 struct report {
   struct stage {
-    std::string kernel;    // "attention", "contraction", "rows", "map"
-    std::string computes;  // the anchor and what is fused around it
+    std::string kernel;                          // "attention", "contraction", "rows", "map"
+    std::string computes;                        // the anchor and what is fused around it
     std::string parallel, vectorised, streamed;  // loop axes with extents
-    std::string stores;    // axes of what it writes
+    std::string stores;                          // axes of what it writes
     std::size_t bytes_stored = 0;  // of an intermediate result; 0 for the last stage, which writes the destination
     double floating_point_operations = 0;
     double bytes_moved = 0;
@@ -33,14 +33,16 @@ struct report {
     int n = 0;
     for (stage const& g : stages) {
       s += std::to_string(++n) + ". " + g.kernel + ": " + g.computes + "\n";
-      s += "   parallel over " + (g.parallel.empty() ? std::string("nothing") : g.parallel) + "; vectors along " + g.vectorised;
+      s += "   parallel over " + (g.parallel.empty() ? std::string("nothing") : g.parallel) + "; vectors along " +
+           g.vectorised;
       if (!g.streamed.empty()) s += "; streams " + g.streamed;
       s += "\n   stores " + g.stores;
       if (g.bytes_stored) s += ", " + std::to_string(g.bytes_stored) + " bytes (" + g.why_stored + ")";
       s += "\n";
     }
     char line[160];
-    std::snprintf(line, sizeof line, "%.4g floating-point operations, %.4g bytes moved, %zu bytes stored between stages\n",
+    std::snprintf(line, sizeof line,
+                  "%.4g floating-point operations, %.4g bytes moved, %zu bytes stored between stages\n",
                   floating_point_operations, bytes_moved, bytes_stored);
     return s + line;
   }
@@ -54,37 +56,30 @@ Stream& operator<<(Stream& out, report const& p) {
 }
 
 // ---------------------------------------------------------------- an expression as text
-template <class N>
-struct text_of {
+template <class N> struct text_of {
   static std::string go(N const&) { return "[" + axis_text(typename N::axes_type{}) + "]"; }
-  template <class... A>
-  static std::string axis_text(axes<A...>) {
+  template <class... A> static std::string axis_text(axes<A...>) {
     std::string s;
     ((s += (s.empty() ? "" : ", ") + detail::axis_name<A>()), ...);
     return s;
   }
 };
-template <class N>
-std::string print(N const& n) {
-  return text_of<N>::go(n);
-}
-template <class T>
-struct text_of<scalar<T>> {
+template <class N> std::string print(N const& n) { return text_of<N>::go(n); }
+template <class T> struct text_of<scalar<T>> {
   static std::string go(scalar<T> const& n) {
     char b[40];
     std::snprintf(b, sizeof b, "%.6g", static_cast<double>(n.value));
     return b;
   }
 };
-template <class A>
-struct text_of<index_node<A>> {
+template <class A> struct text_of<index_node<A>> {
   static std::string go(index_node<A> const&) { return detail::axis_name<A>(); }
 };
-template <class Op, class T, class A, class... E>
-struct text_of<map<Op, T, A, E...>> {
+template <class Op, class T, class A, class... E> struct text_of<map<Op, T, A, E...>> {
   static std::string go(map<Op, T, A, E...> const& n) {
     std::string const symbol(Op::symbol);
-    if constexpr (std::is_same_v<Op, ops::cast_to<T>> || std::is_same_v<Op, ops::first_of> || std::is_same_v<Op, ops::dropped>)
+    if constexpr (std::is_same_v<Op, ops::cast_to<T>> || std::is_same_v<Op, ops::first_of> ||
+                  std::is_same_v<Op, ops::dropped>)
       return (std::is_same_v<Op, ops::dropped> ? "dropout(" : "") + plan::print(n.template operand<0>()) +
              (std::is_same_v<Op, ops::dropped> ? ")" : "");
     else if constexpr (sizeof...(E) == 2 && Op::symbol[0] == ' ')
@@ -93,51 +88,48 @@ struct text_of<map<Op, T, A, E...>> {
       std::string s = symbol + "(";
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         ((s += (I ? ", " : "") + plan::print(n.template operand<I>())), ...);
-      }(std::index_sequence_for<E...>{});
+      }
+      (std::index_sequence_for<E...>{});
       return s + ")";
     }
   }
 };
-template <class M, class X>
-struct text_of<where_node<M, X>> {
-  static std::string go(where_node<M, X> const& n) { return "where(" + plan::print(n.keep) + ", " + plan::print(n.operand) + ")"; }
-};
-template <class O, class L, class R>
-struct text_of<contraction<O, L, R>> {
-  static std::string go(contraction<O, L, R> const& n) {
-    return "dot<" + text_of<contraction<O, L, R>>::over(O{}) + ">(" + plan::print(n.left) + ", " + plan::print(n.right) + ")";
+template <class M, class X> struct text_of<where_node<M, X>> {
+  static std::string go(where_node<M, X> const& n) {
+    return "where(" + plan::print(n.keep) + ", " + plan::print(n.operand) + ")";
   }
-  template <class... A>
-  static std::string over(axes<A...>) {
+};
+template <class O, class L, class R> struct text_of<contraction<O, L, R>> {
+  static std::string go(contraction<O, L, R> const& n) {
+    return "dot<" + text_of<contraction<O, L, R>>::over(O{}) + ">(" + plan::print(n.left) + ", " +
+           plan::print(n.right) + ")";
+  }
+  template <class... A> static std::string over(axes<A...>) {
     std::string s;
     ((s += (s.empty() ? "" : ", ") + detail::axis_name<A>()), ...);
     return s;
   }
 };
-template <class K, class O, class E, class S>
-struct text_of<reduction<K, O, E, S>> {
+template <class K, class O, class E, class S> struct text_of<reduction<K, O, E, S>> {
   static std::string go(reduction<K, O, E, S> const& n) {
     return std::string(K::name) + "<" + text_of<contraction<O, E, E>>::over(O{}) + ">(" + plan::print(n.operand) + ")";
   }
 };
-template <class E>
-struct text_of<let_node<E>> {
+template <class E> struct text_of<let_node<E>> {
   static std::string go(let_node<E> const& n) { return "let(" + plan::print(n.operand) + ")"; }
 };
-template <class E>
-struct text_of<term_node<E>> {
+template <class E> struct text_of<term_node<E>> {
   static std::string go(term_node<E> const& n) { return plan::print(n.operand); }
 };
-template <class T, class A, int I>
-struct text_of<slot_node<T, A, I>> {
+template <class T, class A, int I> struct text_of<slot_node<T, A, I>> {
   static std::string go(slot_node<T, A, I> const&) { return "#" + std::to_string(I); }
 };
-template <class C, class A, class E>
-struct text_of<reindexed<C, A, E>> {
-  static std::string go(reindexed<C, A, E> const& n) { return std::string(C::name) + "(" + plan::print(n.operand) + ")"; }
+template <class C, class A, class E> struct text_of<reindexed<C, A, E>> {
+  static std::string go(reindexed<C, A, E> const& n) {
+    return std::string(C::name) + "(" + plan::print(n.operand) + ")";
+  }
 };
-template <class A, class X, class T, class I>
-struct text_of<take_node<A, X, T, I>> {
+template <class A, class X, class T, class I> struct text_of<take_node<A, X, T, I>> {
   static std::string go(take_node<A, X, T, I> const& n) {
     return "take<" + detail::axis_name<A>() + ">(" + plan::print(n.table) + ", " + plan::print(n.ids) + ")";
   }

@@ -8,80 +8,40 @@
 
 namespace heed::plan {
 
-template <class... N>
-struct types {};
-template <class X, class L>
-inline constexpr bool in_types = false;
-template <class X, class... N>
-inline constexpr bool in_types<X, types<N...>> = (std::is_same_v<X, N> || ...);
+template <class... N> struct types {};
+template <class X, class L> inline constexpr bool in_types = false;
+template <class X, class... N> inline constexpr bool in_types<X, types<N...>> = (std::is_same_v<X, N> || ...);
 
-template <class N>
-inline constexpr bool is_contraction = false;
-template <class K, class L, class R>
-inline constexpr bool is_contraction<contraction<K, L, R>> = true;
-template <class N>
-inline constexpr bool is_reduction = false;
-template <class K, class O, class E, class S>
-inline constexpr bool is_reduction<reduction<K, O, E, S>> = true;
-template <class N>
-inline constexpr bool is_elementwise = false;  // map and where: what fuses around an anchor
-template <class Op, class T, class A, class... E>
-inline constexpr bool is_elementwise<map<Op, T, A, E...>> = true;
-template <class M, class X>
-inline constexpr bool is_elementwise<where_node<M, X>> = true;
+template <class N> inline constexpr bool is_contraction = false;
+template <class K, class L, class R> inline constexpr bool is_contraction<contraction<K, L, R>> = true;
+template <class N> inline constexpr bool is_reduction = false;
+template <class K, class O, class E, class S> inline constexpr bool is_reduction<reduction<K, O, E, S>> = true;
+template <class N> inline constexpr bool is_elementwise = false;  // map and where: what fuses around an anchor
+template <class Op, class T, class A, class... E> inline constexpr bool is_elementwise<map<Op, T, A, E...>> = true;
+template <class M, class X> inline constexpr bool is_elementwise<where_node<M, X>> = true;
 
 // ---------------------------------------------------------------- children
-template <class N>
-struct children {
-  using type = types<>;
-};
-template <class Op, class T, class A, class... E>
-struct children<map<Op, T, A, E...>> {
-  using type = types<E...>;
-};
-template <class M, class X>
-struct children<where_node<M, X>> {
-  using type = types<M, X>;
-};
-template <class K, class L, class R>
-struct children<contraction<K, L, R>> {
-  using type = types<L, R>;
-};
-template <class K, class O, class E, class S>
-struct children<reduction<K, O, E, S>> {
+template <class N> struct children { using type = types<>; };
+template <class Op, class T, class A, class... E> struct children<map<Op, T, A, E...>> { using type = types<E...>; };
+template <class M, class X> struct children<where_node<M, X>> { using type = types<M, X>; };
+template <class K, class L, class R> struct children<contraction<K, L, R>> { using type = types<L, R>; };
+template <class K, class O, class E, class S> struct children<reduction<K, O, E, S>> {
   using type = std::conditional_t<std::is_same_v<S, no_axis>, types<E>, types<E, S>>;
 };
-template <class E>
-struct children<let_node<E>> {
-  using type = types<E>;
-};
-template <class C, class A, class E>
-struct children<reindexed<C, A, E>> {
-  using type = types<E>;
-};
-template <class A, class X, class T, class I>
-struct children<take_node<A, X, T, I>> {
-  using type = types<T, I>;
-};
-template <class A, bool S, class X, class... E>
-struct children<joined_node<A, S, X, E...>> {
+template <class E> struct children<let_node<E>> { using type = types<E>; };
+template <class C, class A, class E> struct children<reindexed<C, A, E>> { using type = types<E>; };
+template <class A, class X, class T, class I> struct children<take_node<A, X, T, I>> { using type = types<T, I>; };
+template <class A, bool S, class X, class... E> struct children<joined_node<A, S, X, E...>> {
   using type = types<E...>;
 };
-template <class E>
-struct children<term_node<E>> {
-  using type = types<E>;
-};
+template <class E> struct children<term_node<E>> { using type = types<E>; };
 
-template <class N>
-struct contains_contraction;
-template <class L>
-struct any_contraction;
-template <class... N>
-struct any_contraction<types<N...>> {
+template <class N> struct contains_contraction;
+template <class L> struct any_contraction;
+template <class... N> struct any_contraction<types<N...>> {
   static constexpr bool value = (contains_contraction<N>::value || ...);
 };
-template <class N>
-struct contains_contraction {
+template <class N> struct contains_contraction {
   static constexpr bool value = is_contraction<N> || any_contraction<typename children<N>::type>::value;
 };
 template <class N>
@@ -91,170 +51,123 @@ struct contains_contraction<N> {
 };
 
 // ---------------------------------------------------------------- heavy nodes that occur more than once
-template <class Seen, class Twice>
-struct census {
+template <class Seen, class Twice> struct census {
   using seen = Seen;
   using twice = Twice;
 };
-template <class L, class N>
-struct append_type;
-template <class... T, class N>
-struct append_type<types<T...>, N> {
-  using type = types<T..., N>;
-};
-template <class C, class N>
-struct count_node;
-template <class C, class L>
-struct count_all {
-  using type = C;
-};
+template <class L, class N> struct append_type;
+template <class... T, class N> struct append_type<types<T...>, N> { using type = types<T..., N>; };
+template <class C, class N> struct count_node;
+template <class C, class L> struct count_all { using type = C; };
 template <class C, class N, class... R>
 struct count_all<C, types<N, R...>> : count_all<typename count_node<C, N>::type, types<R...>> {};
-template <class C, class N, bool Seen>
-struct count_heavy {
+template <class C, class N, bool Seen> struct count_heavy {
   using type = typename count_all<census<typename append_type<typename C::seen, N>::type, typename C::twice>,
                                   typename children<N>::type>::type;
 };
-template <class C, class N>
-struct count_heavy<C, N, true> {
+template <class C, class N> struct count_heavy<C, N, true> {
   using twice = std::conditional_t<in_types<N, typename C::twice>, typename C::twice,
                                    typename append_type<typename C::twice, N>::type>;
   using type = census<typename C::seen, twice>;
 };
-template <class C, class N>
-struct count_node {
-  using type = C;
-};
+template <class C, class N> struct count_node { using type = C; };
 template <class C, class N>
   requires(N::heavy)
 struct count_node<C, N> : count_heavy<C, N, in_types<N, typename C::seen>> {};
-template <class... Roots>
-using repeated = typename count_all<census<types<>, types<>>, types<Roots...>>::type::twice;
+template <class... Roots> using repeated = typename count_all<census<types<>, types<>>, types<Roots...>>::type::twice;
 
 /// Whether X stands anywhere in N, N itself apart.
-template <class X, class N>
-struct mentioned;
-template <class X, class L>
-struct mentioned_in;
-template <class X, class... N>
-struct mentioned_in<X, types<N...>> {
+template <class X, class N> struct mentioned;
+template <class X, class L> struct mentioned_in;
+template <class X, class... N> struct mentioned_in<X, types<N...>> {
   static constexpr bool value = ((std::is_same_v<X, N> || mentioned<X, N>::value) || ...);
 };
-template <class X, class N>
-struct mentioned : mentioned_in<X, typename children<N>::type> {};
+template <class X, class N> struct mentioned : mentioned_in<X, typename children<N>::type> {};
 
 // ---------------------------------------------------------------- what is excluded, before lowering
 // Marks: additive terms that are -infinity exclude. True below softmax and the other reductions, where exclusion is read.
-template <class N>
-inline constexpr bool is_sum = false;
-template <class T, class A, class L, class R>
-inline constexpr bool is_sum<map<ops::plus, T, A, L, R>> = is_real<T>;
-template <class T, class A, class L, class R>
-inline constexpr bool is_sum<map<ops::minus, T, A, L, R>> = is_real<T>;
+template <class N> inline constexpr bool is_sum = false;
+template <class T, class A, class L, class R> inline constexpr bool is_sum<map<ops::plus, T, A, L, R>> = is_real<T>;
+template <class T, class A, class L, class R> inline constexpr bool is_sum<map<ops::minus, T, A, L, R>> = is_real<T>;
 /// An operand of + or - that is a term: real, no number, without a contraction, no sum itself.
 template <class N>
-inline constexpr bool is_term = is_real<typename N::value_type> && !is_scalar<N> && !contains_contraction<N>::value && !is_sum<N>;
+inline constexpr bool is_term =
+    is_real<typename N::value_type> && !is_scalar<N> && !contains_contraction<N>::value && !is_sum<N>;
 
-template <bool Marks, class N>
-struct excluding {
-  static constexpr bool value = false;
-};
-template <bool Marks, class M, class X>
-struct excluding<Marks, where_node<M, X>> {
+template <bool Marks, class N> struct excluding { static constexpr bool value = false; };
+template <bool Marks, class M, class X> struct excluding<Marks, where_node<M, X>> {
   static constexpr bool value = true;
 };
-template <bool Marks, class Op, class T, class A, class... E>
-struct excluding<Marks, map<Op, T, A, E...>> {
+template <bool Marks, class Op, class T, class A, class... E> struct excluding<Marks, map<Op, T, A, E...>> {
   using N = map<Op, T, A, E...>;
   static constexpr bool value = (excluding<Marks, E>::value || ...) || (Marks && is_sum<N> && (is_term<E> || ...));
 };
-template <bool Marks, class E>
-struct excluding<Marks, let_node<E>> : excluding<Marks, E> {};
-template <bool Marks, class C, class A, class E>
-struct excluding<Marks, reindexed<C, A, E>> : excluding<Marks, E> {};
-template <bool Marks, class A, bool S, class X, class... E>
-struct excluding<Marks, joined_node<A, S, X, E...>> {
+template <bool Marks, class E> struct excluding<Marks, let_node<E>> : excluding<Marks, E> {};
+template <bool Marks, class C, class A, class E> struct excluding<Marks, reindexed<C, A, E>> : excluding<Marks, E> {};
+template <bool Marks, class A, bool S, class X, class... E> struct excluding<Marks, joined_node<A, S, X, E...>> {
   static constexpr bool value = (excluding<Marks, E>::value || ...);
 };
 template <bool Marks, class A, class X, class T, class I>
 struct excluding<Marks, take_node<A, X, T, I>> : excluding<Marks, T> {};
 
-template <class Kind>
-inline constexpr bool marks_terms = !std::is_same_v<Kind, kinds::standardised>;
+template <class Kind> inline constexpr bool marks_terms = !std::is_same_v<Kind, kinds::standardised>;
 
 // ---------------------------------------------------------------- streaming
 /// The softmax over K in which the tree is linear, or void.
-template <class N, class K>
-struct linear_softmax {
-  using type = void;
-};
-template <class O, class E, class S, class K>
-struct linear_softmax<reduction<kinds::softmax, O, E, S>, K> {
+template <class N, class K> struct linear_softmax { using type = void; };
+template <class O, class E, class S, class K> struct linear_softmax<reduction<kinds::softmax, O, E, S>, K> {
   using type = std::conditional_t<same_set<O, K>, reduction<kinds::softmax, O, E, S>, void>;
 };
-template <class T, class A, class L, class R, class K>
-struct linear_softmax<map<ops::times, T, A, L, R>, K> {
+template <class T, class A, class L, class R, class K> struct linear_softmax<map<ops::times, T, A, L, R>, K> {
   using l = typename linear_softmax<L, K>::type;
   using r = typename linear_softmax<R, K>::type;
   using type = std::conditional_t<std::is_void_v<l>, r, std::conditional_t<std::is_void_v<r>, l, void>>;
 };
-template <class T, class A, class L, class R, class K>
-struct linear_softmax<map<ops::divided, T, A, L, R>, K> {
-  using type = std::conditional_t<std::is_void_v<typename linear_softmax<R, K>::type>, typename linear_softmax<L, K>::type, void>;
+template <class T, class A, class L, class R, class K> struct linear_softmax<map<ops::divided, T, A, L, R>, K> {
+  using type = std::conditional_t<std::is_void_v<typename linear_softmax<R, K>::type>,
+                                  typename linear_softmax<L, K>::type, void>;
 };
 template <class Op, class T, class A, class L, class R, class K>
   requires(std::is_same_v<Op, ops::dropped> || std::is_same_v<Op, ops::first_of>)
 struct linear_softmax<map<Op, T, A, L, R>, K> : linear_softmax<L, K> {};
 template <class T, class A, class L, class K>
 struct linear_softmax<map<ops::negated, T, A, L>, K> : linear_softmax<L, K> {};
-template <class M, class X, class K>
-struct linear_softmax<where_node<M, X>, K> : linear_softmax<X, K> {};
+template <class M, class X, class K> struct linear_softmax<where_node<M, X>, K> : linear_softmax<X, K> {};
 
 /// A sum or difference of trees that are linear in a softmax each: the contraction distributes over it.
-template <class N, class K>
-inline constexpr bool distributes = false;
+template <class N, class K> inline constexpr bool distributes = false;
 template <class Op, class T, class A, class L, class R, class K>
 inline constexpr bool distributes<map<Op, T, A, L, R>, K> =
-    (std::is_same_v<Op, ops::plus> || std::is_same_v<Op, ops::minus>) && subset<K, typename L::axes_type> &&
-    subset<K, typename R::axes_type> && same_set<typename L::axes_type, typename R::axes_type> &&
-    (!std::is_void_v<typename linear_softmax<L, K>::type> || distributes<L, K>) &&
-    (!std::is_void_v<typename linear_softmax<R, K>::type> || distributes<R, K>);
+    (std::is_same_v<Op, ops::plus> || std::is_same_v<Op, ops::minus>)&&subset<K, typename L::axes_type>&& subset<
+        K, typename R::axes_type>&& same_set<typename L::axes_type, typename R::axes_type> &&
+    (!std::is_void_v<typename linear_softmax<L, K>::type> ||
+     distributes<L, K>)&&(!std::is_void_v<typename linear_softmax<R, K>::type> || distributes<R, K>);
 
 /// A dot that a streamed tree computes a tile at a time: one operand has all axes of K that it has at all, the other none.
-template <class N, class K>
-inline constexpr bool is_score = false;
+template <class N, class K> inline constexpr bool is_score = false;
 template <class O, class L, class R, class K>
-inline constexpr bool is_score<contraction<O, L, R>, K> =
-    (intersection<K, typename L::axes_type>::rank > 0) != (intersection<K, typename R::axes_type>::rank > 0);
+inline constexpr bool is_score<contraction<O, L, R>, K> = (intersection<K, typename L::axes_type>::rank > 0) !=
+                                                          (intersection<K, typename R::axes_type>::rank > 0);
 
-template <class N, class K>
-struct scores_in {  // how many score dots stand in the elementwise part of the tree
+template <class N, class K> struct scores_in {  // how many score dots stand in the elementwise part of the tree
   static constexpr int count = is_score<N, K> ? 1 : 0;
 };
-template <class Op, class T, class A, class... E, class K>
-struct scores_in<map<Op, T, A, E...>, K> {
+template <class Op, class T, class A, class... E, class K> struct scores_in<map<Op, T, A, E...>, K> {
   static constexpr int count = (scores_in<E, K>::count + ... + 0);
 };
-template <class M, class X, class K>
-struct scores_in<where_node<M, X>, K> {
+template <class M, class X, class K> struct scores_in<where_node<M, X>, K> {
   static constexpr int count = scores_in<M, K>::count + scores_in<X, K>::count;
 };
 
 /// Some terminal has all axes of the tree: storing the tree would not be larger than what it is made of.
-template <class N, class Axes>
-struct has_whole_terminal {
+template <class N, class Axes> struct has_whole_terminal {
   static constexpr bool value = subset<Axes, typename N::axes_type> && !is_index_expression<N>;
 };
-template <class T, class Axes>
-struct has_whole_terminal<scalar<T>, Axes> {
-  static constexpr bool value = false;
-};
-template <class Op, class T, class A, class... E, class Axes>
-struct has_whole_terminal<map<Op, T, A, E...>, Axes> {
+template <class T, class Axes> struct has_whole_terminal<scalar<T>, Axes> { static constexpr bool value = false; };
+template <class Op, class T, class A, class... E, class Axes> struct has_whole_terminal<map<Op, T, A, E...>, Axes> {
   static constexpr bool value = (has_whole_terminal<E, Axes>::value || ...);
 };
-template <class M, class X, class Axes>
-struct has_whole_terminal<where_node<M, X>, Axes> {
+template <class M, class X, class Axes> struct has_whole_terminal<where_node<M, X>, Axes> {
   static constexpr bool value = has_whole_terminal<M, Axes>::value || has_whole_terminal<X, Axes>::value;
 };
 
@@ -262,8 +175,7 @@ inline constexpr int most_scores = 4;
 
 enum class streaming { no, softmax, plain, distributed };
 /// How P streams over K in a contraction with values, or in a reduction.
-template <class P, class K>
-constexpr streaming streams_as() {
+template <class P, class K> constexpr streaming streams_as() {
   using S = typename linear_softmax<P, K>::type;
   if constexpr (!subset<K, typename P::axes_type> || !is_real<typename P::value_type>)
     return streaming::no;
@@ -274,15 +186,14 @@ constexpr streaming streams_as() {
     return streaming::distributed;
   else if constexpr (is_elementwise<P> || is_score<P, K>) {
     constexpr int n = scores_in<P, K>::count;
-    return n <= most_scores && (n > 0 || !has_whole_terminal<P, typename P::axes_type>::value) ? streaming::plain : streaming::no;
+    return n <= most_scores && (n > 0 || !has_whole_terminal<P, typename P::axes_type>::value) ? streaming::plain
+                                                                                               : streaming::no;
   } else
     return streaming::no;
 }
 /// Which operand of a contraction is the streamed tree: -1 none, 0 left, 1 right.
-template <class N>
-inline constexpr int streamed_side = -1;
-template <class K, class L, class R>
-constexpr int side_of() {
+template <class N> inline constexpr int streamed_side = -1;
+template <class K, class L, class R> constexpr int side_of() {
   constexpr streaming l = plan::streams_as<L, K>(), r = plan::streams_as<R, K>();
   if constexpr (l == streaming::softmax || l == streaming::distributed) return 0;
   if constexpr (r == streaming::softmax || r == streaming::distributed) return 1;
@@ -296,16 +207,14 @@ inline constexpr int streamed_side<contraction<K, L, R>> = plan::side_of<K, L, R
 template <class Kind>
 inline constexpr bool streams_alone = std::is_same_v<Kind, kinds::sum> || std::is_same_v<Kind, kinds::mean> ||
                                       std::is_same_v<Kind, kinds::maximum> || std::is_same_v<Kind, kinds::log_sum_exp>;
-template <class N>
-inline constexpr bool is_streamed_reduction = false;
+template <class N> inline constexpr bool is_streamed_reduction = false;
 template <class Kind, class O, class E, class S>
 inline constexpr bool is_streamed_reduction<reduction<Kind, O, E, S>> =
-    streams_alone<Kind> && plan::streams_as<E, O>() == streaming::plain;
+    streams_alone<Kind>&& plan::streams_as<E, O>() == streaming::plain;
 
 // ---------------------------------------------------------------- anchors
 /// 0: not an anchor here; else the better the larger. Root: the axes of the stage's result.
-template <class Root, class N, class Forbidden>
-constexpr int anchor_score() {
+template <class Root, class N, class Forbidden> constexpr int anchor_score() {
   if constexpr (!N::heavy || in_types<N, Forbidden>)
     return 0;
   else if constexpr (is_contraction<N>) {
@@ -321,13 +230,11 @@ constexpr int anchor_score() {
   } else
     return 0;
 }
-template <class Root, class N, class Forbidden, bool Top>
-struct best_anchor {
+template <class Root, class N, class Forbidden, bool Top> struct best_anchor {
   static constexpr int score = plan::anchor_score<Root, N, Forbidden>();
   using type = std::conditional_t<score != 0, N, void>;
 };
-template <class Best, class Root, class Forbidden, class... E>
-struct better_of {
+template <class Best, class Root, class Forbidden, class... E> struct better_of {
   static constexpr int score = Best::score;
   using type = typename Best::type;
 };

@@ -11,8 +11,7 @@ namespace heed::plan {
 
 using namespace heed::detail;  // NOLINT: the nodes
 
-template <class T>
-using scalar_type = std::conditional_t<is_real<T> || std::is_same_v<T, bool>, T, std::int64_t>;
+template <class T> using scalar_type = std::conditional_t<is_real<T> || std::is_same_v<T, bool>, T, std::int64_t>;
 
 // ---------------------------------------------------------------- strides by the numbers of a stage's axes
 template <class SA, class T, class... A>
@@ -26,8 +25,7 @@ void place_leaf([[maybe_unused]] leaf<T, axes<A...>> const& l, [[maybe_unused]] 
    }()),
    ...);
 }
-template <class SA, class List>
-constexpr std::uint32_t bits_of() {
+template <class SA, class List> constexpr std::uint32_t bits_of() {
   std::uint32_t b = 0;
   for_each_axis(List{}, [&]<class A>(type_tag<A>) { b |= 1u << index_of<A, SA>; });
   return b;
@@ -35,38 +33,29 @@ constexpr std::uint32_t bits_of() {
 
 // ---------------------------------------------------------------- one value: coordinates by stage axis
 /// The coordinates of a node that has other axes than the stage: SA and what they are along the node's own axes.
-template <class SA, class N>
-struct scalar_at;
-template <class SA, class N>
-auto value_here(N const& n, extent_t const* c) {
-  return scalar_at<SA, N>::go(n, c);
-}
-template <class SA, class T, class... A>
-struct scalar_at<SA, leaf<T, axes<A...>>> {
+template <class SA, class N> struct scalar_at;
+template <class SA, class N> auto value_here(N const& n, extent_t const* c) { return scalar_at<SA, N>::go(n, c); }
+template <class SA, class T, class... A> struct scalar_at<SA, leaf<T, axes<A...>>> {
   static auto go(leaf<T, axes<A...>> const& l, extent_t const* c) {
     extent_t o = 0;
     ((o += c[index_of<A, SA>] * l.strides[index_of<A, axes<A...>>]), ...);
     return static_cast<scalar_type<value_of_t<T>>>(static_cast<value_of_t<T>>(l.data[o]));
   }
 };
-template <class SA, class T>
-struct scalar_at<SA, scalar<T>> {
+template <class SA, class T> struct scalar_at<SA, scalar<T>> {
   static auto go(scalar<T> const& n, extent_t const*) { return static_cast<scalar_type<T>>(n.value); }
 };
-template <class SA, class A>
-struct scalar_at<SA, index_node<A>> {
+template <class SA, class A> struct scalar_at<SA, index_node<A>> {
   static std::int64_t go(index_node<A> const&, extent_t const* c) { return c[index_of<A, SA>]; }
 };
-template <class SA, class... A>
-struct scalar_at<SA, dropout_mask<axes<A...>>> {
+template <class SA, class... A> struct scalar_at<SA, dropout_mask<axes<A...>>> {
   static bool go(dropout_mask<axes<A...>> const& n, extent_t const* c) {
     std::uint64_t h = n.seed;
     ((h = detail::scramble(h ^ static_cast<std::uint64_t>(c[index_of<A, SA>]))), ...);
     return (h >> 32) >= n.threshold;
   }
 };
-template <class SA, class Op, class T, class Axes, class... E>
-struct scalar_at<SA, map<Op, T, Axes, E...>> {
+template <class SA, class Op, class T, class Axes, class... E> struct scalar_at<SA, map<Op, T, Axes, E...>> {
   static auto go(map<Op, T, Axes, E...> const& n, extent_t const* c) {
     if constexpr (std::is_same_v<Op, ops::first_of>)
       return plan::value_here<SA>(n.template operand<0>(), c);
@@ -78,16 +67,15 @@ struct scalar_at<SA, map<Op, T, Axes, E...>> {
           return ops::convert<scalar_type<T>>(plan::value_here<SA>(n.template operand<0>(), c));
         else
           return n.op.apply(plan::value_here<SA>(n.template operand<I>(), c)...);
-      }(std::index_sequence_for<E...>{});
+      }
+    (std::index_sequence_for<E...>{});
   }
 };
 /// Coordinates in a wider list of axes.
-template <class To, class From>
-void widen(extent_t const* from, extent_t* to) {
+template <class To, class From> void widen(extent_t const* from, extent_t* to) {
   for_each_axis(From{}, [&]<class A>(type_tag<A>) { to[index_of<A, To>] = from[index_of<A, From>]; });
 }
-template <class SA, class Change, class Axes, class E>
-struct scalar_at<SA, reindexed<Change, Axes, E>> {
+template <class SA, class Change, class Axes, class E> struct scalar_at<SA, reindexed<Change, Axes, E>> {
   using node = reindexed<Change, Axes, E>;
   using Inner = unite<typename E::axes_type, SA>;  // the operand's axes shadow the result's of the same name
   static void inner(node const& n, extent_t const* c, extent_t* out) {
@@ -102,8 +90,7 @@ struct scalar_at<SA, reindexed<Change, Axes, E>> {
     return plan::value_here<Inner>(n.operand, in);
   }
 };
-template <class SA, class A, class Axes, class Table, class Ids>
-struct scalar_at<SA, take_node<A, Axes, Table, Ids>> {
+template <class SA, class A, class Axes, class Table, class Ids> struct scalar_at<SA, take_node<A, Axes, Table, Ids>> {
   using node = take_node<A, Axes, Table, Ids>;
   using Inner = unite<typename Table::axes_type, SA>;
   static void inner(node const& n, extent_t const* c, extent_t* out) {
@@ -120,8 +107,7 @@ template <class SA, class A, bool Stacked, class Axes, class... E>
 struct scalar_at<SA, joined_node<A, Stacked, Axes, E...>> {
   using node = joined_node<A, Stacked, Axes, E...>;
   /// Calls f(part, coordinates inside the part) for the part that holds these coordinates.
-  template <class F>
-  static void visit(node const& n, extent_t const* c, F&& f) {
+  template <class F> static void visit(node const& n, extent_t const* c, F&& f) {
     extent_t in[SA::rank + 1];
     std::copy(c, c + SA::rank, in);
     extent_t& i = in[index_of<A, SA>];
@@ -137,7 +123,8 @@ struct scalar_at<SA, joined_node<A, Stacked, Axes, E...>> {
           i -= size;
       };
       (one(n.template operand<I>()), ...);
-    }(std::index_sequence_for<E...>{});
+    }
+    (std::index_sequence_for<E...>{});
   }
   static auto go(node const& n, extent_t const* c) {
     scalar_type<typename node::value_type> v{};
@@ -148,13 +135,14 @@ struct scalar_at<SA, joined_node<A, Stacked, Axes, E...>> {
 
 // ---------------------------------------------------------------- a run of values along one axis
 template <class SA, class T, class... A>
-void copy_leaf_run(leaf<T, axes<A...>> const& l, extent_t const* c, extent_t step, extent_t count, scalar_type<value_of_t<T>>* out) {
+void copy_leaf_run(leaf<T, axes<A...>> const& l, extent_t const* c, extent_t step, extent_t count,
+                   scalar_type<value_of_t<T>>* out) {
   extent_t o = 0;
   ((o += c[index_of<A, SA>] * l.strides[index_of<A, axes<A...>>]), ...);
-  for (extent_t i = 0; i < count; ++i) out[i] = static_cast<scalar_type<value_of_t<T>>>(static_cast<value_of_t<T>>(l.data[o + i * step]));
+  for (extent_t i = 0; i < count; ++i)
+    out[i] = static_cast<scalar_type<value_of_t<T>>>(static_cast<value_of_t<T>>(l.data[o + i * step]));
 }
-template <class SA, class... A>
-extent_t stride_along(leaf<A...> const& l, int axis) {
+template <class SA, class... A> extent_t stride_along(leaf<A...> const& l, int axis) {
   extent_t s = 0;
   for_each_axis(typename leaf<A...>::axes_type{}, [&]<class X>(type_tag<X>) {
     if (index_of<X, SA> == axis) s = l.template stride<X>();
@@ -162,10 +150,7 @@ extent_t stride_along(leaf<A...> const& l, int axis) {
   return s;
 }
 /// True (and done) where the run is a strided piece of one leaf.
-template <class SA, class N>
-bool fast_run(N const&, extent_t const*, int, extent_t, void*) {
-  return false;
-}
+template <class SA, class N> bool fast_run(N const&, extent_t const*, int, extent_t, void*) { return false; }
 template <class SA, class A, class Axes, class T, class L, class Ids>
 bool fast_run(take_node<A, Axes, leaf<T, L>, Ids> const& n, extent_t const* c, int axis, extent_t count, void* out) {
   using at = scalar_at<SA, take_node<A, Axes, leaf<T, L>, Ids>>;
@@ -224,8 +209,7 @@ void fetch(void const* node, extent_t const* coordinates, int axis, extent_t cou
 }
 
 // ---------------------------------------------------------------- terminals as operands, in the order of kernel/tree.hpp
-template <class SA, class N>
-struct collector {  // whatever strides cannot say
+template <class SA, class N> struct collector {  // whatever strides cannot say
   static void go(N const& n, loops::operand*& out) {
     loops::operand& o = *out++;
     using V = scalar_type<typename N::value_type>;
@@ -236,8 +220,7 @@ struct collector {  // whatever strides cannot say
     o.node = &n;
   }
 };
-template <class SA, class T, class A>
-struct collector<SA, leaf<T, A>> {
+template <class SA, class T, class A> struct collector<SA, leaf<T, A>> {
   static void go(leaf<T, A> const& n, loops::operand*& out) {
     loops::operand& o = *out++;
     o.data = n.data;
@@ -246,16 +229,13 @@ struct collector<SA, leaf<T, A>> {
     plan::place_leaf<SA>(n, o.stride, o.varies);
   }
 };
-template <class SA, class T>
-struct collector<SA, scalar<T>> {
+template <class SA, class T> struct collector<SA, scalar<T>> {
   static void go(scalar<T> const&, loops::operand*&) {}
 };
-template <class SA, class A>
-struct collector<SA, extents_node<A>> {
+template <class SA, class A> struct collector<SA, extents_node<A>> {
   static void go(extents_node<A> const&, loops::operand*&) {}
 };
-template <class SA, class A>
-struct collector<SA, index_node<A>> {
+template <class SA, class A> struct collector<SA, index_node<A>> {
   static void go(index_node<A> const&, loops::operand*& out) {
     loops::operand& o = *out++;
     o.size = 8;
@@ -263,67 +243,52 @@ struct collector<SA, index_node<A>> {
     o.varies = 1u << index_of<A, SA>;
   }
 };
-template <class SA, class T, class A, int I>
-struct collector<SA, slot_node<T, A, I>> {
+template <class SA, class T, class A, int I> struct collector<SA, slot_node<T, A, I>> {
   static void go(slot_node<T, A, I> const&, loops::operand*& out) {
     loops::operand& o = *out++;
     o.size = sizeof(scalar_type<T>);
     o.slot = I;
   }
 };
-template <class SA, class Op, class T, class A, class... E>
-struct collector<SA, map<Op, T, A, E...>> {
+template <class SA, class Op, class T, class A, class... E> struct collector<SA, map<Op, T, A, E...>> {
   static void go(map<Op, T, A, E...> const& n, loops::operand*& out) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) {
-      (collector<SA, E>::go(n.template operand<I>(), out), ...);
-    }(std::index_sequence_for<E...>{});
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (collector<SA, E>::go(n.template operand<I>(), out), ...); }
+    (std::index_sequence_for<E...>{});
   }
 };
-template <class SA, class M, class X>
-struct collector<SA, where_node<M, X>> {
+template <class SA, class M, class X> struct collector<SA, where_node<M, X>> {
   static void go(where_node<M, X> const& n, loops::operand*& out) {
     collector<SA, M>::go(n.keep, out);
     collector<SA, X>::go(n.operand, out);
   }
 };
-template <class SA, class M, class X>
-struct collector<SA, zeroed_node<M, X>> {
+template <class SA, class M, class X> struct collector<SA, zeroed_node<M, X>> {
   static void go(zeroed_node<M, X> const& n, loops::operand*& out) { collector<SA, X>::go(n.operand, out); }
 };
-template <class SA, class E>
-struct collector<SA, term_node<E>> {
+template <class SA, class E> struct collector<SA, term_node<E>> {
   static void go(term_node<E> const& n, loops::operand*& out) { collector<SA, E>::go(n.operand, out); }
 };
 
 // ---------------------------------------------------------------- changes of coordinates on a flat tree
 /// The axes of a result whose operand has the axes List.
-template <class Change, class List>
-struct changed {
+template <class Change, class List> struct changed {
   using type = List;  // roll, partner
 };
-template <class A, class B, class C, class List>
-struct changed<split_change<A, B, C>, List> {
+template <class A, class B, class C, class List> struct changed<split_change<A, B, C>, List> {
   using type = replace_in<List, A, B, C>;
 };
-template <class B, class C, class A, class List>
-struct changed<merge_change<B, C, A>, List> {
+template <class B, class C, class A, class List> struct changed<merge_change<B, C, A>, List> {
   using type = std::conditional_t<contains<B, List>, rename_in<difference<List, axes<C>>, B, A>, rename_in<List, C, A>>;
 };
-template <class A, class To, class List>
-struct changed<slice_change<A, To>, List> {
+template <class A, class To, class List> struct changed<slice_change<A, To>, List> {
   using type = rename_in<List, A, To>;
 };
-template <class A, class List>
-struct changed<at_change<A>, List> {
-  using type = difference<List, axes<A>>;
-};
-template <class A, class Half, class List>
-struct changed<pair_change<A, Half>, List> {
+template <class A, class List> struct changed<at_change<A>, List> { using type = difference<List, axes<A>>; };
+template <class A, class Half, class List> struct changed<pair_change<A, Half>, List> {
   using type = rename_in<List, Half, A>;
 };
 /// The operand may lack some of the hidden axes (a keep-set that is narrower than its values).
-template <class Change, class N>
-auto change_tree(Change const& c, N const& n) {
+template <class Change, class N> auto change_tree(Change const& c, N const& n) {
   using Axes = typename changed<Change, typename N::axes_type>::type;
   if constexpr (intersection<typename N::axes_type, typename Change::hidden>::rank == 0)
     return n;
@@ -334,12 +299,9 @@ auto change_tree(Change const& c, N const& n) {
 }
 
 // ---------------------------------------------------------------- what a tree excludes
-template <class N>
-inline constexpr bool excludes = false;
-template <class M, class X>
-inline constexpr bool excludes<where_node<M, X>> = true;
-template <class E>
-inline constexpr bool excludes<term_node<E>> = true;
+template <class N> inline constexpr bool excludes = false;
+template <class M, class X> inline constexpr bool excludes<where_node<M, X>> = true;
+template <class E> inline constexpr bool excludes<term_node<E>> = true;
 template <class Op, class T, class A, class... E>
 inline constexpr bool excludes<map<Op, T, A, E...>> = (excludes<E> || ...);
 
