@@ -4,23 +4,26 @@
 // Start with ops/dot.hpp and ops/reduce.hpp for the words, evaluate.hpp for running them.
 #pragma once
 
+// The order is the contents.
+// clang-format off
 #include "axis.hpp"             // names: tags, extents, the algebra of axes (Boost.Hana)
-#include "cache.hpp"            // kv_cache, packed
 #include "check.hpp"            // the rules that an expression must keep, and their sentences
-#include "evaluate.hpp"         // evaluate, evaluate_into, explain
-#include "expression.hpp"       // the tree: every node on one screen
-#include "kernel/stream.hpp"    // the loops: xsimd in kernel/simd.hpp, OpenMP in kernel/parallel.hpp
-#include "loops.hpp"            // what plan and kernels say to each other; tile sizes
-#include "ops/concepts.hpp"     // can_softmax, can_split, ...: true where a word compiles
-#include "ops/dot.hpp"          // contraction
-#include "ops/elementwise.hpp"  // + - * /, functions, comparisons, casts
-#include "ops/gather.hpp"       // take, concat, stack, let, dropout, combine
-#include "ops/index.hpp"        // coordinates and masks: where, causal, window, alibi
-#include "ops/reduce.hpp"       // softmax, log_sum_exp, sum, mean, max, norms
-#include "ops/rename.hpp"       // one tag in another's place
-#include "ops/rope.hpp"         // rotary positions
-#include "ops/shape.hpp"        // rename, split, merge, slice, at, roll, expect
-#include "plan/lower.hpp"       // tree in, stages out
-#include "runner.hpp"           // stages to kernels
 #include "storage.hpp"          // bf16 and f16, types to store in
 #include "tensor.hpp"           // data: tensor, view, leaf
+#include "expression.hpp"       // the tree: every node on one screen
+#include "ops/elementwise.hpp"  // + - * /, functions, comparisons, casts
+#include "ops/index.hpp"        // coordinates and masks: where, causal, window, alibi
+#include "ops/reduce.hpp"       // softmax, log_sum_exp, sum, mean, max, norms
+#include "ops/dot.hpp"          // contraction
+#include "ops/rename.hpp"       // one tag in another's place
+#include "ops/shape.hpp"        // rename, split, merge, slice, at, roll, expect
+#include "ops/gather.hpp"       // take, concat, stack, let, dropout, combine
+#include "ops/rope.hpp"         // rotary positions
+#include "ops/concepts.hpp"     // can_softmax, can_split, ...: true where a word compiles
+#include "loops.hpp"            // what plan and kernels say to each other; tile sizes
+#include "plan/lower.hpp"       // tree in, stages out
+#include "kernel/stream.hpp"    // the loops: xsimd in kernel/simd.hpp, OpenMP in kernel/parallel.hpp
+#include "runner.hpp"           // stages to kernels
+#include "evaluate.hpp"         // evaluate, evaluate_into, explain
+#include "cache.hpp"            // kv_cache, packed
+// clang-format on
