@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: positions. Out: rope in both forms, with both pairings, with a past that is a number or a tensor, of a part of the
-// head; against plain loops.
+// In: positions. Out: rope in both forms, with both pairings, with a past that is a number or a tensor, of a part of
+// the head; against plain loops.
 // Next: words_running.cpp.
 #include "support/schedules.hpp"
 
