@@ -60,6 +60,13 @@ template <class SA> struct stage_axes {
   template <class T, class... A> void learn(leaf<T, axes<A...>> const& l) {
     ((extents[index_of<A, SA>] = l.extents[index_of<A, axes<A...>>]), ...);
   }
+  /// Refuses a stage one of whose axes got no extent from any operand.
+  void require_all() const {
+    for_each_axis(SA{}, [&]<class A>(type_tag<A>) {
+      if (extents[index_of<A, SA>] < 0)
+        throw shape_error("evaluate: no operand gives axis " + detail::axis_name<A>() + " an extent");
+    });
+  }
   template <class Axes> loops::group group() const {
     loops::group g;
     for_each_axis(Axes{}, [&]<class A>(type_tag<A>) { g.add(index_of<A, SA>, extents[index_of<A, SA>]); });
@@ -351,6 +358,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       sa.extents[index_of<X, SA>] = e != dynamic ? e : shape.template extent<X>();
     });
     sa.learn(out);
+    sa.require_all();
     auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
     auto rows_program = detail::make_program<SA, V>(tree);
     double const elements = static_cast<double>(sa.template group<TA>().size);
@@ -416,6 +424,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     std::apply([&](auto const&... d) { ((sa.learn(d.key), sa.learn(d.query)), ...); }, scores.dots);
     if constexpr (has_values) sa.learn(values);
     sa.learn(out);
+    sa.require_all();
     auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
     auto score_program = detail::make_program<SA, V>(scores.tree);
 

@@ -4,6 +4,10 @@
 // Next: multiply.hpp, the register tiles built of these.
 #pragma once
 
+#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
+#error "heed: -ffast-math would let the compiler forget NaN and infinity, which masks and empty rows rest on"
+#endif
+
 #include <xsimd/xsimd.hpp>
 
 #include <cstddef>

@@ -98,8 +98,13 @@ inline constexpr bool axes_may_meet = subset<typename L::axes_type, typename R::
                                       (is_index_expression<L> && is_index_expression<R>) ||
                                       (Rule == spans::scaled && (is_index_expression<L> || is_index_expression<R>));
 
-// in mask.hpp: `causal` demands equal extents as soon as they are known
-template <class N, class E> void check_diagonals(N const& mask, E const& extents);
+/// Whether a `causal` without a past stands in the elementwise part: it demands equal extents as soon as they are known.
+template <class N> inline constexpr bool has_diagonal = false;
+template <class Q, class K, class T, class Axes, class... E>
+inline constexpr bool has_diagonal<map<ops::diagonal<Q, K>, T, Axes, E...>> = true;
+template <class Op, class T, class Axes, class... E>
+inline constexpr bool has_diagonal<map<Op, T, Axes, E...>> = (has_diagonal<E> || ...);
+template <class N, class E> void check_diagonals(N const& mask, E const& extents);  // in index.hpp
 
 template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE const& le, RE const& re) {
   if constexpr (is_poison<LE> || is_poison<RE>)
@@ -122,8 +127,10 @@ template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE
       detail::check_extents(intersection<typename L::axes_type, typename R::axes_type>{}, Op::name.data(), l, r);
       using Axes = broadcast_t<typename L::axes_type, typename R::axes_type>;
       using V = std::conditional_t<std::is_void_v<Result>, T, Result>;
-      return detail::make_map<Op, V, Axes>(Op{}, detail::cast_node<T>(std::move(l)),
-                                           detail::cast_node<T>(std::move(r)));
+      auto e = detail::make_map<Op, V, Axes>(Op{}, detail::cast_node<T>(std::move(l)),
+                                             detail::cast_node<T>(std::move(r)));
+      if constexpr (has_diagonal<decltype(e)>) detail::check_diagonals(e, e);
+      return e;
     }
   }
 }

@@ -29,7 +29,7 @@ struct diagonal_check<map<ops::diagonal<Q, K>, T, Axes, L, R>, E> {
   }
 };
 template <class Op, class T, class Axes, class... X, class E>
-  requires(std::is_same_v<T, bool>)
+  requires(has_diagonal<map<Op, T, Axes, X...>>)
 struct diagonal_check<map<Op, T, Axes, X...>, E> {
   static void run(map<Op, T, Axes, X...> const& n, E const& e) {
     [&]<std::size_t... I>(std::index_sequence<I...>) {
