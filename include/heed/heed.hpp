@@ -23,6 +23,7 @@
 #include "loops.hpp"            // what plan and kernels say to each other; tile sizes
 #include "plan/lower.hpp"       // tree in, stages out
 #include "kernel/stream.hpp"    // the loops: xsimd in kernel/simd.hpp, OpenMP in kernel/parallel.hpp
+#include "program.hpp"          // flat trees to programs, axes to numbers
 #include "runner.hpp"           // stages to kernels
 #include "evaluate.hpp"         // evaluate, evaluate_into, explain
 #include "cache.hpp"            // kv_cache, packed

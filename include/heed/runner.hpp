@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: stages, as plan/lower.hpp finds them. Out: each stage described (for explain and limits) and, unless only planned, run by
-// its kernel at once. This is where flat trees become programs and axes become numbers.
+// its kernel at once.
 // Next to read: evaluate.hpp, the words that start it.
+// (Longer than the rest: one class, a function for each kind of stage and what they share.)
 #pragma once
 
 #include "kernel/rows.hpp"
 #include "kernel/stream.hpp"
-#include "kernel/tree.hpp"
 #include "plan/lower.hpp"
 #include "plan/report.hpp"
 #include "policy.hpp"
+#include "program.hpp"
 
 namespace heed::detail {
 inline namespace HEED_ARCH {
@@ -18,7 +19,6 @@ inline namespace HEED_ARCH {
 struct wanted_result {
   void const* type = nullptr;  // key of the node's type
   void const* node = nullptr;
-  node_id id = 0;
   void* data = nullptr;  // null: the storage is not of the value's type
   extent_t strides[loops::max_rank] = {};
   bool done = false;
@@ -31,88 +31,6 @@ struct stored_result {
   void const* data = nullptr;
   extent_t strides[loops::max_rank] = {};
 };
-
-/// What a flat tree needs to become a kernel's program.
-template <class SA, class Storage, class Tree> [[gnu::cold]] loops::program make_program(Tree const& tree) {
-  constexpr int count = kernel::terminals<Tree>::count;
-  static_assert(count <= loops::max_operands,
-                "heed: an elementwise tree with more than 48 operands in one stage: put a let around a part of it");
-  static_assert(SA::rank <= loops::max_rank,
-                "heed: more than 20 axes in one stage: put a let around a part of the expression");
-  loops::program p;
-  p.node = &tree;
-  p.count = count;
-  loops::operand* out = p.operands;
-  plan::collector<SA, Tree>::go(tree, out);
-  p.plain = &kernel::run_plain<Tree, Storage>;
-  if constexpr (plan::excludes<Tree>) {
-    p.masked = &kernel::run_masked<Tree, Storage>;
-    p.classify = &plan::classify<SA, Tree>;
-  }
-  p.lanes = kernel::lanes_of<Tree>;
-  p.size = static_cast<int>(sizeof(Storage));
-  p.identity = plan::is_bare_slot<Tree>;
-  return p;
-}
-
-template <class SA> struct stage_axes {
-  extent_t extents[loops::max_rank] = {};
-  template <class T, class... A> void learn(leaf<T, axes<A...>> const& l) {
-    ((extents[index_of<A, SA>] = l.extents[index_of<A, axes<A...>>]), ...);
-  }
-  /// Refuses a stage one of whose axes got no extent from any operand.
-  void require_all() const {
-    for_each_axis(SA{}, [&]<class A>(type_tag<A>) {
-      if (extents[index_of<A, SA>] < 0)
-        throw shape_error("evaluate: no operand gives axis " + detail::axis_name<A>() + " an extent");
-    });
-  }
-  template <class Axes> loops::group group() const {
-    loops::group g;
-    for_each_axis(Axes{}, [&]<class A>(type_tag<A>) { g.add(index_of<A, SA>, extents[index_of<A, SA>]); });
-    return g;
-  }
-  /// The largest axis last: runs of neighbouring lanes are long.
-  template <class Axes> loops::group group_by_size() const {
-    loops::group g = group<Axes>();
-    int largest = g.count - 1;
-    for (int i = g.count - 1; i-- > 0;)
-      if (g.extent[i] > g.extent[largest]) largest = i;
-    if (largest >= 0 && largest != g.count - 1) {
-      std::swap(g.axis[largest], g.axis[g.count - 1]);
-      std::swap(g.extent[largest], g.extent[g.count - 1]);
-    }
-    return g;
-  }
-  template <class Axes> std::string text() const {
-    std::string s;
-    for_each_axis(Axes{}, [&]<class A>(type_tag<A>) {
-      s += (s.empty() ? "" : " x ") + detail::axis_name<A>() + "=" + std::to_string(extents[index_of<A, SA>]);
-    });
-    return s;
-  }
-};
-template <class SA, class T, class... A> loops::target make_target(leaf<T, axes<A...>> const& out) {
-  loops::target t;
-  t.data = const_cast<std::remove_const_t<T>*>(out.data);
-  t.size = sizeof(T);
-  ((t.stride[index_of<A, SA>] = out.strides[index_of<A, axes<A...>>]), ...);
-  return t;
-}
-
-/// Bytes that a program's terminals hold on a stage.
-inline double operand_bytes(loops::program const& p, extent_t const* extents) {
-  double total = 0;
-  for (int i = 0; i < p.count; ++i) {
-    loops::operand const& o = p.operands[i];
-    if (o.slot >= 0 || o.index_axis >= 0) continue;
-    double n = o.size;
-    for (int a = 0; a < loops::max_rank; ++a)
-      if (o.varies >> a & 1) n *= static_cast<double>(extents[a]);
-    total += n;
-  }
-  return total;
-}
 
 /// Explains: describes stages; a run that only runs does not compile the words for it.
 template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class runner {

@@ -4,6 +4,8 @@
 // once, and found again by its id. Types choose, ids decide.
 // Next to read: ../evaluate.hpp, the backend.
 //
+// (Longer than the rest: one class whose three functions call each other.)
+//
 //   lower(n)        n as a flat tree: everything heavy in it stored
 //   store(n)        n in memory of its own, as a leaf (beside its keep-set, where something is excluded)
 //   execute(n, out) the stage that computes n into out
@@ -94,10 +96,6 @@ template <class Backend> class lowering {
   }
 
   // ================================================================ store: a node in memory of its own
-  /// The type of store(n): a leaf; with a keep-set beside it where elements are excluded.
-  template <bool Marks, class N>
-  using stored_axes = typename decltype(plan::keep_of<Marks>(std::declval<N const&>()))::axes_type;
-
   template <bool Marks, class N> auto store(N const& n, hint const& shape, std::string_view why) {
     using V = typename N::value_type;
     using Leaf = leaf<V const, typename N::axes_type>;
