@@ -127,8 +127,8 @@ template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE
       detail::check_extents(intersection<typename L::axes_type, typename R::axes_type>{}, Op::name.data(), l, r);
       using Axes = broadcast_t<typename L::axes_type, typename R::axes_type>;
       using V = std::conditional_t<std::is_void_v<Result>, T, Result>;
-      auto e = detail::make_map<Op, V, Axes>(Op{}, detail::cast_node<T>(std::move(l)),
-                                             detail::cast_node<T>(std::move(r)));
+      auto e =
+          detail::make_map<Op, V, Axes>(Op{}, detail::cast_node<T>(std::move(l)), detail::cast_node<T>(std::move(r)));
       if constexpr (has_diagonal<decltype(e)>) detail::check_diagonals(e, e);
       return e;
     }
