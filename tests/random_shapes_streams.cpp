@@ -2,7 +2,7 @@
 // In: extents on and around the edges of vectors and tiles. Out: streamed reductions that are not softmax
 // attention agree with plain loops: sigmoid and squared-relu attention, decay, sums, maxima and log-sum-exps over
 // keys, differences.
-// Next: cases.cpp.
+// Next: random_shapes_long.cpp.
 #include "support/shapes.hpp"
 
 using namespace heed;

@@ -29,8 +29,8 @@ struct shape {
 inline shape random_shape(generator& random, bool grouped = false) {
   const auto pick = [&](const auto& list) { return static_cast<std::ptrdiff_t>(list[random.below(std::ssize(list))]); };
   shape result;
-  result.batches = 1 + random.below(3);
-  result.kv_heads = 1 + random.below(3);
+  result.batches = 1 + random.below(2);
+  result.kv_heads = 1 + random.below(2);
   result.heads = result.kv_heads * (grouped ? 1 + random.below(4) : 1);
   result.queries = pick(sequence_extents);
   result.keys = pick(sequence_extents);
