@@ -10,6 +10,8 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <initializer_list>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -143,8 +145,8 @@ template <class T, class... A> heed::tensor<T, A...> tensor_of(const grid<sizeof
 /// `row<float, key>({1, 2, 3})`: a tensor with one dynamic axis.
 template <class T, class A> heed::tensor<T, A> row(std::initializer_list<double> numbers) {
   heed::tensor<T, A> result{A{numbers.size()}};
-  auto number = numbers.begin();
-  for (auto& element : result) element = to_element<T>(*number++);
+  std::ptrdiff_t at = 0;
+  for (const double number : numbers) result.data()[at++] = to_element<T>(number);
   return result;
 }
 
@@ -152,9 +154,10 @@ template <class T, class A> heed::tensor<T, A> row(std::initializer_list<double>
 template <class T, class Row, class Column>
 heed::tensor<T, Row, Column> table(std::ptrdiff_t rows, std::initializer_list<double> numbers) {
   const auto columns = rows == 0 ? 0 : static_cast<std::ptrdiff_t>(numbers.size()) / rows;
+  if (rows * columns != std::ssize(numbers)) throw std::runtime_error("the numbers do not fill whole rows");
   heed::tensor<T, Row, Column> result{Row{rows}, Column{columns}};
-  auto number = numbers.begin();
-  for (auto& element : result) element = to_element<T>(*number++);
+  std::ptrdiff_t at = 0;
+  for (const double number : numbers) result.data()[at++] = to_element<T>(number);
   return result;
 }
 
