@@ -232,14 +232,16 @@ template <class T, class Axes, int I> struct slot_node : expression_base {
   static constexpr int number = I;
   template <class A> extent_t extent() const { return dynamic; }
 };
-/// An additive term: where it is -infinity it excludes. all_kept: it is known that it never is.
+/// An additive term: where it has the value `excluded` (-infinity; +infinity to the right of a minus) it excludes.
+/// all_kept: it is known that it never has.
 template <class E> struct term_node : expression_base {
   using axes_type = typename E::axes_type;
   using value_type = typename E::value_type;
   static constexpr bool heavy = E::heavy;
   E operand;
-  bool all_kept = false;
-  term_node(E e, bool k) : operand(std::move(e)), all_kept(k) {}
+  bool all_kept;
+  double excluded;
+  term_node(E e, bool k, double x) : operand(std::move(e)), all_kept(k), excluded(x) {}
   template <class A> extent_t extent() const { return operand.template extent<A>(); }
 };
 /// A stored result that is 0 where `keep` does not hold: a contraction skips those, everything else reads the zeros.

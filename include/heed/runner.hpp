@@ -122,8 +122,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   template <class X> static bool same_terminal(X const&, X const&) { return false; }
 
   // ---------------------------------------------------------------- checks before a stage
-  /// True where no term of the tree is -infinity anywhere; looks at biases once.
-  template <class Tree, class Shape> bool never_excludes(Tree const& tree, Shape const& shape) {
+  /// True where the term has the excluding value nowhere; looks at biases once.
+  template <class Tree, class Shape> bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
     if (dry_) return true;
     using SA = typename Tree::axes_type;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
@@ -131,11 +131,13 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       high[index_of<A, SA>] = plan::lowering<runner>::template extent_of<A>(tree, shape);
     });
     if constexpr (is_leaf_node<Tree>) {
-      return !leaf_has_lowest(tree);
-    } else
-      return plan::bound_of<SA, Tree>::go(tree, low, high).low > plan::excluded_value;
+      return !leaf_has(tree, excluded);
+    } else {
+      plan::interval const b = plan::bound_of<SA, Tree>::go(tree, low, high);
+      return b.low > excluded || b.high < excluded;
+    }
   }
-  template <class T, class... A> static bool leaf_has_lowest(leaf<T, axes<A...>> const& l) {
+  template <class T, class... A> static bool leaf_has(leaf<T, axes<A...>> const& l, double excluded) {
     loops::group g;
     for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
     if (g.size == 0) return false;
@@ -144,7 +146,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       T const* p = l.data + g.offset(i, l.strides);
       bool found = false;
       for (extent_t j = 0; j < run; ++j)
-        found |= static_cast<value_of_t<T>>(p[j * step]) == -std::numeric_limits<value_of_t<T>>::infinity();
+        found |= static_cast<value_of_t<T>>(p[j * step]) == static_cast<value_of_t<T>>(excluded);
       if (found) return true;
     }
     return false;
@@ -361,12 +363,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     {
       int i = 0;
       auto place = [&](auto const& d) {
-        using D = std::remove_cvref_t<decltype(d)>;
+        using Dot = std::remove_cvref_t<decltype(d)>;
         loads[2 * i] = detail::make_program<SA, V>(d.key);
         loads[2 * i + 1] = detail::make_program<SA, V>(d.query);
         k.parts[i].key = side<V>(loads[2 * i]);
         k.parts[i].query = side<V>(loads[2 * i + 1]);
-        k.parts[i].depth = sa.template group<typename D::over>();
+        k.parts[i].depth = sa.template group<typename Dot::over>();
         k.parts[i].scale = d.scale;
         ++i;
       };
@@ -398,9 +400,9 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
           std::string s = plan::print(scores.tree);
           int number = 0;
           auto name_dot = [&](auto const& d) {
-            using D = std::remove_cvref_t<decltype(d)>;
+            using Dot = std::remove_cvref_t<decltype(d)>;
             s = replaced(s, number++,
-                         "dot<" + sa.template text<typename D::over>() + ">(" + plan::print(d.query) + ", " +
+                         "dot<" + sa.template text<typename Dot::over>() + ">(" + plan::print(d.query) + ", " +
                              plan::print(d.key) + ")");
           };
           std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);

@@ -289,7 +289,7 @@ template <class T> struct stream_stage {
       case stream_kind::mean: sum_tile<T>(scores, t.padded, count, t.sum); return;
       default: break;
     }
-    if (weight && !weight->identity) {
+    if (weight && (!weight->identity || (mixed && weight->masked))) {
       loops::bound slots[max_dots] = {{reinterpret_cast<char const*>(scores), row_bytes, sizeof(T)}};
       bool const weight_masked = mixed && weight->masked != nullptr;
       std::uint64_t* own = weight_masked ? s.take_as<std::uint64_t>(count * words) : nullptr;

@@ -164,7 +164,7 @@ template <int L, int I, class E> struct kept_at<L, I, heed::detail::term_node<E>
   static constexpr bool always = false;
   static HEED_INLINE mask<L> go(heed::detail::term_node<E> const& n, cursor const& c) {
     auto const v = value_at<L, I, E>::go(n.operand, c);
-    mask<L> const k = n.all_kept ? splat_mask<L>(true) : ne(v, like(v, -std::numeric_limits<double>::infinity()));
+    mask<L> const k = n.all_kept ? splat_mask<L>(true) : ne(v, like(v, n.excluded));
     using Rest = kept_at<L, I, E>;
     if constexpr (Rest::always)
       return k;

@@ -289,9 +289,8 @@ template <class SA, class E> struct keeps<SA, term_node<E>> {
   static int go(term_node<E> const& n, extent_t const* low, extent_t const* high) {
     int k = 2;
     if (!n.all_kept) {
-      constexpr double lowest = -std::numeric_limits<double>::infinity();
       interval const v = bound_of<SA, E>::go(n.operand, low, high);
-      k = v.high == lowest ? 0 : v.low > lowest ? 2 : 1;
+      k = v.low == n.excluded && v.high == n.excluded ? 0 : v.low > n.excluded || v.high < n.excluded ? 2 : 1;
     }
     return plan::keeps_both(k, keeps<SA, E>::go(n.operand, low, high));
   }

@@ -19,8 +19,8 @@ template <class N> inline constexpr bool is_where_leaf = false;
 template <class M, class T, class A> inline constexpr bool is_where_leaf<where_node<M, leaf<T, A>>> = true;
 template <class N> inline constexpr bool is_zeroed_leaf = false;
 template <class M, class X> inline constexpr bool is_zeroed_leaf<zeroed_node<M, X>> = true;
-/// A where that the user put around a leaf of its own: the leaf's excluded elements are not zeros.
-template <class N> inline constexpr bool excluding_leaf = is_where<N>;
+/// A result that was stored with zeros where it is excluded; around a leaf of the user's (where, or a change of one) it was not.
+template <class N> inline constexpr bool stored_with_zeros = is_map<N> || is_let<N>;
 /// softmax over rows from which something is excluded: its result is 0 there.
 template <class N> inline constexpr bool is_zeroed = false;
 template <class O, class E, class S>
@@ -67,10 +67,15 @@ template <class L, class R, class... M> auto conjunction(L l, R r, M... m) {
             ops::both{}, std::move(l), std::move(r)),
         std::move(m)...);
 }
-template <class E> auto is_not_lowest(E const& e) {
+/// What a term is where it excludes: -infinity, or +infinity to the right of a minus.
+template <class Op, std::size_t I> constexpr double excluded_term() {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return std::is_same_v<Op, ops::minus> && I == 1 ? infinity : -infinity;
+}
+template <class E> auto is_not(E const& e, double excluded) {
   using T = typename E::value_type;
   return detail::make_map<ops::not_equal, bool, typename E::axes_type>(ops::not_equal{}, e,
-                                                                       scalar<T>(-std::numeric_limits<T>::infinity()));
+                                                                       scalar<T>(static_cast<T>(excluded)));
 }
 
 // ---------------------------------------------------------------- of an expression, before it is lowered
@@ -90,15 +95,15 @@ template <bool Marks, class E> struct keep_rule<Marks, let_node<E>> {
   static auto go(let_node<E> const& n) { return plan::keep_of<Marks>(n.operand); }
 };
 template <bool Marks, class Op, class T, class A, class... E> struct keep_rule<Marks, map<Op, T, A, E...>> {
-  template <class X> static auto operand(X const& x) {
+  template <std::size_t I, class X> static auto operand(X const& x) {
     if constexpr (Marks && is_sum<map<Op, T, A, E...>> && is_term<X>)
-      return plan::conjunction(plan::is_not_lowest(x), plan::keep_of<Marks>(x));
+      return plan::conjunction(plan::is_not(x, excluded_term<Op, I>()), plan::keep_of<Marks>(x));
     else
       return plan::keep_of<Marks>(x);
   }
   static auto go(map<Op, T, A, E...> const& n) {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return plan::conjunction(operand(n.template operand<I>())...);
+      return plan::conjunction(operand<I>(n.template operand<I>())...);
     }
     (std::index_sequence_for<E...>{});
   }
@@ -134,6 +139,48 @@ template <bool Marks, class A, bool S, class X, class... E> struct keep_rule<Mar
   }
 };
 
+// ---------------------------------------------------------------- softmax's zeros, and what products make of them
+/// Where a tree over softmaxes is 0 because the softmax excluded the element: a contraction skips it, whatever it meets.
+template <class N> struct zero_rule { static constexpr bool value = false; };
+template <class O, class E, class S> struct zero_rule<reduction<kinds::softmax, O, E, S>> {
+  static constexpr bool value = excluding<true, E>::value;
+  static auto keep(reduction<kinds::softmax, O, E, S> const& n) { return plan::keep_of<true>(n.operand); }
+};
+template <class E> struct zero_rule<let_node<E>> {
+  static constexpr bool value = zero_rule<E>::value;
+  static auto keep(let_node<E> const& n) { return zero_rule<E>::keep(n.operand); }
+};
+template <class N> auto zero_keep(N const& n) {
+  if constexpr (zero_rule<N>::value)
+    return zero_rule<N>::keep(n);
+  else
+    return scalar<bool>(true);
+}
+template <class T, class A, class L, class R> struct zero_rule<map<ops::times, T, A, L, R>> {
+  static constexpr bool value = zero_rule<L>::value || zero_rule<R>::value;
+  static auto keep(map<ops::times, T, A, L, R> const& n) {
+    return plan::conjunction(plan::zero_keep(n.template operand<0>()), plan::zero_keep(n.template operand<1>()));
+  }
+};
+template <class Op, class T, class A, class L, class... R>
+  requires(std::is_same_v<Op, ops::divided> || std::is_same_v<Op, ops::negated> || std::is_same_v<Op, ops::dropped> ||
+           std::is_same_v<Op, ops::first_of>)
+struct zero_rule<map<Op, T, A, L, R...>> {
+  static constexpr bool value = zero_rule<L>::value;
+  static auto keep(map<Op, T, A, L, R...> const& n) { return plan::zero_keep(n.template operand<0>()); }
+};
+template <class Op, class T, class A, class L, class R>
+  requires(std::is_same_v<Op, ops::plus> || std::is_same_v<Op, ops::minus>)
+struct zero_rule<map<Op, T, A, L, R>> {
+  static constexpr bool value = zero_rule<L>::value && zero_rule<R>::value;
+  static auto keep(map<Op, T, A, L, R> const& n) {
+    auto l = plan::zero_keep(n.template operand<0>());
+    auto r = plan::zero_keep(n.template operand<1>());
+    using Axes = broadcast_t<typename decltype(l)::axes_type, typename decltype(r)::axes_type>;
+    return detail::make_map<ops::either, bool, Axes>(ops::either{}, std::move(l), std::move(r));
+  }
+};
+
 // ---------------------------------------------------------------- of a flat tree
 template <class N> struct flat_keep {
   static auto go(N const&) { return scalar<bool>(true); }
@@ -144,7 +191,7 @@ template <class M, class X> struct flat_keep<where_node<M, X>> {
 };
 template <class E> struct flat_keep<term_node<E>> {
   static auto go(term_node<E> const& n) {
-    return plan::conjunction(plan::is_not_lowest(n.operand), plan::keep_of_flat(n.operand));
+    return plan::conjunction(plan::is_not(n.operand, n.excluded), plan::keep_of_flat(n.operand));
   }
 };
 template <class Op, class T, class A, class... E> struct flat_keep<map<Op, T, A, E...>> {

@@ -147,10 +147,10 @@ template <class Backend> class lowering {
     if constexpr (is_leaf_node<F>)
       return flat;
     else if constexpr (is_where_leaf<F>) {  // stored beside its keep-set: zeros are in place unless the user's own leaf
-      if constexpr (excluding_leaf<N>)
-        return store_flat(flat, shape, why, id_of(n));
-      else
+      if constexpr (stored_with_zeros<N>)
         return flat.operand;
+      else
+        return store_flat(flat, shape, why, id_of(n));
     } else if constexpr (is_zeroed_leaf<F>)
       return flat.operand;
     else
@@ -195,9 +195,10 @@ template <class Backend> class lowering {
   template <bool Marks, class Op, class T, class A, class... E>
   auto lower_map(map<Op, T, A, E...> const& n, hint const& outer) {
     hint const shape(n, outer);
+    constexpr bool marked = Marks && is_sum<map<Op, T, A, E...>>;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, lower_operand < Marks && is_sum<map<Op, T, A, E...>>,
-                  Marks > (n.template operand<I>(), shape)...);
+      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{},
+                  lower_operand<marked, Marks>(n.template operand<I>(), shape, excluded_term<Op, I>())...);
     }
     (std::index_sequence_for<E...>{});
   }
@@ -206,12 +207,9 @@ template <class Backend> class lowering {
     return map<Op, T, A, X...>(op, id, std::move(x)...);
   }
   /// An operand; one that may exclude as a term says so.
-  template <bool Sum, bool Marks, class E> auto lower_operand(E const& e, hint const& shape) {
-    auto flat = lower<Marks>(e, shape);
-    if constexpr (Sum && is_term<E>)
-      return term_node<decltype(flat)>(flat, b_.never_excludes(flat, shape));
-    else
-      return flat;
+  template <bool Sum, bool Marks, class E>
+  auto lower_operand(E const& e, hint const& shape, [[maybe_unused]] double excluded) {
+    return term_of<Sum, E>(lower<Marks>(e, shape), shape, excluded);
   }
   template <bool Marks, class M, class X> auto lower(where_node<M, X> const& n, hint const& shape) {
     if constexpr (where_node<M, X>::heavy && in_types<where_node<M, X>, repeated_types>)
@@ -391,11 +389,19 @@ template <class Backend> class lowering {
     auto r = factor(n.right, shape);
     b_.template contract<K>(l, r, epilogue, out, fill);
   }
+  /// A tree over softmaxes, stored with zeros where they excluded, beside that keep-set.
+  template <class N, class F> auto with_zeros(N const& n, F const& flat, hint const& shape) {
+    auto k = store_keep(plan::zero_keep(n), hint{n, shape}, 0);
+    auto v = store_flat(where_node<decltype(k), F>(k, flat, 0), hint{n, shape}, "weights beside their keep-set", 0);
+    return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
+  }
   /// An operand of a contraction: a leaf, beside its keep-set where a product must be skipped.
   template <class N> auto factor(N const& n, hint const& shape) {
     auto flat = lower<false>(n, shape);
     using F = decltype(flat);
-    if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
+    if constexpr (zero_rule<N>::value && !is_zeroed_leaf<F>)
+      return with_zeros(n, flat, shape);
+    else if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
       return flat;
     else if constexpr (excludes<F>) {
       auto k = store_keep(plan::keep_of_flat(flat), hint{n, shape}, 0);
@@ -545,8 +551,9 @@ template <class Backend> class lowering {
     constexpr bool sum = is_sum<map<Op, T, A, E, F>>;
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
-    auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E>(a.tree, shape),
-                     term_of<sum, F>(b.tree, shape));
+    auto tree =
+        make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E>(a.tree, shape, excluded_term<Op, 0>()),
+             term_of<sum, F>(b.tree, shape, excluded_term<Op, 1>()));
     return with_dots<decltype(tree), decltype(b.dots)>{tree, b.dots};
   }
   template <class K, class Op, class T, class A, class E, class F, class G, class Dots>
@@ -558,9 +565,10 @@ template <class Backend> class lowering {
     auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F, G>>{}, a.tree, b.tree, c.tree);
     return with_dots<decltype(tree), decltype(c.dots)>{tree, c.dots};
   }
-  template <bool Sum, class Original, class F> auto term_of(F const& flat, hint const& shape) {
+  template <bool Sum, class Original, class F>
+  auto term_of(F const& flat, [[maybe_unused]] hint const& shape, [[maybe_unused]] double excluded) {
     if constexpr (Sum && is_term<Original>)
-      return term_node<F>(flat, b_.never_excludes(flat, shape));
+      return term_node<F>(flat, b_.never_excludes(flat, shape, excluded), excluded);
     else
       return flat;
   }
@@ -629,17 +637,21 @@ template <class Backend> class lowering {
   template <bool Marks, class Op, class T, class A, class... E>
   auto unfused_map(map<Op, T, A, E...> const& n, hint const& shape) {
     using N = map<Op, T, A, E...>;
+    constexpr bool marked = Marks && is_sum<N>;
     hint const wide{n, shape};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<N>{}, term_of < Marks && is_sum<N>,
-                  E > (stored_operand<Marks>(n.template operand<I>(), wide), wide)...);
+      return make(
+          n.op, n.id, type_tag<N>{},
+          term_of<marked, E>(stored_operand<Marks>(n.template operand<I>(), wide), wide, excluded_term<Op, I>())...);
     }
     (std::index_sequence_for<E...>{});
   }
   template <class N> auto unfused_factor(N const& n, hint const& shape) {
     auto flat = stored_operand<false>(n, shape);
     using F = decltype(flat);
-    if constexpr (is_where_leaf<F>) {
+    if constexpr (zero_rule<N>::value && !is_zeroed_leaf<F>)
+      return with_zeros(n, flat, shape);
+    else if constexpr (is_where_leaf<F>) {
       auto v = as_zeroed(flat, n, shape);
       return zeroed_node<std::remove_cvref_t<decltype(flat.keep)>, decltype(v)>(flat.keep, v);
     } else if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)

@@ -134,20 +134,26 @@ template <class T, class A, class L, class K>
 struct linear_softmax<map<ops::negated, T, A, L>, K> : linear_softmax<L, K> {};
 template <class M, class X, class K> struct linear_softmax<where_node<M, X>, K> : linear_softmax<X, K> {};
 
-/// A sum or difference of trees that are linear in a softmax each: the contraction distributes over it.
+/// A sum or difference of trees that are linear in a softmax each, with nothing excluded around them: the contraction
+/// distributes over it.
 template <class N, class K> inline constexpr bool distributes = false;
-template <class Op, class T, class A, class L, class R, class K>
-inline constexpr bool distributes<map<Op, T, A, L, R>, K> =
-    (std::is_same_v<Op, ops::plus> || std::is_same_v<Op, ops::minus>)&&subset<K, typename L::axes_type>&& subset<
-        K, typename R::axes_type>&& same_set<typename L::axes_type, typename R::axes_type> &&
-    (!std::is_void_v<typename linear_softmax<L, K>::type> ||
-     distributes<L, K>)&&(!std::is_void_v<typename linear_softmax<R, K>::type> || distributes<R, K>);
+template <class N, class K>
+inline constexpr bool is_weight_part = (!std::is_void_v<typename linear_softmax<N, K>::type> ||
+                                        distributes<N, K>)&&subset<K, typename N::axes_type> &&
+                                       !excluding<false, N>::value;
+template <class T, class A, class L, class R, class K>
+inline constexpr bool distributes<map<ops::plus, T, A, L, R>, K> =
+    is_weight_part<L, K>&& is_weight_part<R, K>&& same_set<typename L::axes_type, typename R::axes_type>;
+template <class T, class A, class L, class R, class K>
+inline constexpr bool distributes<map<ops::minus, T, A, L, R>, K> =
+    is_weight_part<L, K>&& is_weight_part<R, K>&& same_set<typename L::axes_type, typename R::axes_type>;
 
 /// A dot that a streamed tree computes a tile at a time: one operand has all axes of K that it has at all, the other none.
 template <class N, class K> inline constexpr bool is_score = false;
 template <class O, class L, class R, class K>
-inline constexpr bool is_score<contraction<O, L, R>, K> = (intersection<K, typename L::axes_type>::rank > 0) !=
-                                                          (intersection<K, typename R::axes_type>::rank > 0);
+inline constexpr bool is_score<contraction<O, L, R>, K> =
+    (intersection<K, typename L::axes_type>::rank > 0) != (intersection<K, typename R::axes_type>::rank > 0) &&
+    !excluding<false, L>::value && !excluding<false, R>::value;  // a masked operand skips products: not in a tile
 
 template <class N, class K> struct scores_in {  // how many score dots stand in the elementwise part of the tree
   static constexpr int count = is_score<N, K> ? 1 : 0;
@@ -156,7 +162,21 @@ template <class Op, class T, class A, class... E, class K> struct scores_in<map<
   static constexpr int count = (scores_in<E, K>::count + ... + 0);
 };
 template <class M, class X, class K> struct scores_in<where_node<M, X>, K> {
-  static constexpr int count = scores_in<M, K>::count + scores_in<X, K>::count;
+  static constexpr int count = scores_in<X, K>::count;  // those of the condition are stored
+};
+
+/// Scores that are not computed a tile at a time but stored: those of a condition, and those with a masked operand.
+template <class N, class K> struct stored_scores { static constexpr bool value = false; };
+template <class O, class L, class R, class K> struct stored_scores<contraction<O, L, R>, K> {
+  static constexpr bool value =
+      !is_score<contraction<O, L, R>, K> &&
+      (intersection<K, typename L::axes_type>::rank > 0) != (intersection<K, typename R::axes_type>::rank > 0);
+};
+template <class Op, class T, class A, class... E, class K> struct stored_scores<map<Op, T, A, E...>, K> {
+  static constexpr bool value = (stored_scores<E, K>::value || ...);
+};
+template <class M, class X, class K> struct stored_scores<where_node<M, X>, K> {
+  static constexpr bool value = (scores_in<M, K>::count > 0) || stored_scores<X, K>::value;
 };
 
 /// Some terminal has all axes of the tree: storing the tree would not be larger than what it is made of.
