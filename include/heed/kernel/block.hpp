@@ -139,7 +139,7 @@ template <class F> void for_runs(loops::group const& g, extent_t from, extent_t 
   if (o.slot >= 0) return slots[o.slot];
   int const size = o.size;
   if (o.splat) {
-    char* p = memory.take(static_cast<std::size_t>(lanes * size));
+    char* p = memory.take(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size));
     std::memcpy(p, o.splat, static_cast<std::size_t>(size));
     splat_run(size, p, lanes);
     return {p, 0, 0};
@@ -177,7 +177,8 @@ template <class F> void for_runs(loops::group const& g, extent_t from, extent_t 
     }
     return {p, by_row ? padded * size : 0, size};
   }
-  char* p = memory.take(static_cast<std::size_t>(rows * lanes * size));
+  char* p =
+      memory.take(static_cast<std::size_t>(rows) * static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size));
   b.lanes->locate(b.lane_from, coordinates);
   for (extent_t r = 0; r < rows; ++r) {
     b.rows->locate(b.row_from + r, coordinates);
