@@ -117,4 +117,13 @@ BOOST_AUTO_TEST_CASE(where_selects) {
   check(mean<key>(where(yes, a, 0)), {2.0 / 3, 8.0 / 3}, 1e-6);
 }
 
+// Numbers take the tensor's type, coordinates that met one first as well.
+BOOST_AUTO_TEST_CASE(numbers_beside_coordinates_take_the_type_of_the_tensor) {
+  const tensor<float, query, key> x{query{2}, key{3}};
+  const auto half = evaluate(x + index<key>() * 0.5);
+  static_assert(std::is_same_v<decltype(half)::value_type, float>);
+  BOOST_TEST(half(1, 2) == 1);
+  BOOST_TEST(evaluate(x + where(index<key>() > 1, 0.0, -1.0))(0, 1) == -1);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -209,7 +209,7 @@ template <class A, bool Stacked, class Axes, class... E> struct joined_node : ex
   template <class... X> explicit joined_node(node_id i, X&&... x) : operands(std::forward<X>(x)...), id(i) {}
   template <std::size_t I> auto const& operand() const { return detail::get_cell<I>(operands); }
   template <class X> extent_t extent() const {
-    return [this]<std::size_t... I>(std::index_sequence<I...>)->extent_t {
+    return [&]<std::size_t... I>(std::index_sequence<I...>)->extent_t {
       if constexpr (std::is_same_v<X, A> && Stacked)
         return static_cast<extent_t>(parts);
       else if constexpr (std::is_same_v<X, A>) {

@@ -62,14 +62,23 @@ template <class Other, class E> auto operand_node(E const& e) {
 template <class N> inline constexpr bool is_scalar = false;
 template <class T> inline constexpr bool is_scalar<scalar<T>> = true;
 
+/// Whether a real tensor decides the type of the values. Numbers and coordinates alone do not: `index<key>() * 0.5` is of the
+/// type of the tensor that it meets.
+template <class N> inline constexpr bool has_real_tensor = is_real<typename N::value_type>;
+template <class T> inline constexpr bool has_real_tensor<scalar<T>> = false;
+template <class Op, class T, class Axes, class... E>
+inline constexpr bool has_real_tensor<map<Op, T, Axes, E...>> = (has_real_tensor<E> || ...);
+
 /// The type both are computed in; void where they may not meet.
 template <class L, class R> struct arithmetic_type {
   using l = typename L::value_type;
   using r = typename R::value_type;
   static constexpr auto pick() {
     if constexpr (is_real<l> && is_real<r>) {
-      if constexpr (std::is_same_v<l, r>)
+      if constexpr (std::is_same_v<l, r> || !has_real_tensor<R>)
         return type_tag<l>{};
+      else if constexpr (!has_real_tensor<L>)
+        return type_tag<r>{};
       else
         return type_tag<void>{};
     } else if constexpr (is_real<l>)

@@ -122,7 +122,8 @@ auto stack(E const& first, R const&... rest) {
                   detail::mistakes::axes_differ<detail::stack_word, Axes, typename First::axes_type>);
       return detail::poison{};
     } else {
-      static_assert(detail::is_dynamic<A> || A::static_extent == 1 + sizeof...(R), "stack: the axis counts the parts");
+      static_assert(detail::is_dynamic<A> || A::static_extent == static_cast<extent_t>(1 + sizeof...(R)),
+                    "stack: the axis counts the parts");
       auto f = detail::as_node(first);
       (detail::check_extents(Axes{}, "stack", f, detail::as_node(rest)), ...);
       constexpr bool heavy = decltype(f)::heavy || (detail::node_of<R>::heavy || ...);
