@@ -259,7 +259,9 @@ template <bool MayUnfuse, class D, class E> void evaluate_to(policy const& p, D&
       detail::check_destination(n, out);
       detail::run_checked<MayUnfuse>(p, detail::make_result(n, out));
     } else
-      detail::refuse_destination<typename decltype(n)::axes_type, decltype(out)>();
+      HEED_REFUSE(
+          "evaluate: the expression does not fit the tensor",
+          mistakes::destination_has_other_axes<typename decltype(n)::axes_type, typename decltype(out)::axes_type>);
   }
 }
 template <bool MayUnfuse, class... D, class... E>
