@@ -157,8 +157,5 @@ template <class List, class From, class... To> using replace_in = typename repla
 /// Calls f(type_tag<A>{}) for each axis in order.
 template <class... A, class F> constexpr void for_each_axis(axes<A...>, F&& f) { (f(type_tag<A>{}), ...); }
 
-template <class List> inline constexpr bool all_static = false;
-template <class... A> inline constexpr bool all_static<axes<A...>> = ((A::static_extent != dynamic) && ...);
-
 }  // namespace detail
 }  // namespace heed

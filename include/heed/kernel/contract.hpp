@@ -41,10 +41,6 @@ template <class T> struct contract_stage {
     k.affine(left.operand.stride, step);
     return step;
   }
-  bool right_affine() const {
-    extent_t s = 0, t = 0;
-    return right.native && k.affine(right.operand.stride, s) && n.affine(right.operand.stride, t);
-  }
   bool right_in_place() const {  // few rows: packing would cost as much as multiplying
     extent_t k_step = 0, n_step = 0;
     if (!right.native || !k.affine(right.operand.stride, k_step) || !n.affine(right.operand.stride, n_step))

@@ -77,13 +77,6 @@ template <class Backend> class lowering {
     if (e == dynamic) throw shape_error("evaluate: no operand gives axis " + detail::axis_name<A>() + " an extent");
     return e;
   }
-  template <class Axes, class N> static bool extents_known(N const& n, hint const& shape) {
-    bool known = true;
-    for_each_axis(Axes{}, [&]<class A>(type_tag<A>) {
-      if (n.template extent<A>() == dynamic && shape.template extent<A>() == dynamic) known = false;
-    });
-    return known;
-  }
   template <class V, class... A, class N>
   leaf<V, axes<A...>> new_leaf(axes<A...>, N const& n, hint const& shape, std::string_view why) {
     leaf<V, axes<A...>> l;
@@ -460,11 +453,10 @@ template <class Backend> class lowering {
   }
   template <class S> auto sink_of(S const& s, hint const& shape) {
     if constexpr (S::has_sink)
-      return as_row_tree(s.sink, shape);
+      return lower<false>(s.sink, shape);
     else
       return no_axis{};
   }
-  template <class N> auto as_row_tree(N const& n, hint const& shape) { return lower<false>(n, shape); }
   /// A leaf for the log-sum-exp of the same scores, where the caller asked for both.
   template <class S> auto lse_request(S const& s, hint const& shape) {
     using Sink = std::conditional_t<S::has_sink, decltype(s.sink), no_axis>;
@@ -652,15 +644,12 @@ template <class Backend> class lowering {
     if constexpr (zero_rule<N>::value && !is_zeroed_leaf<F>)
       return with_zeros(n, flat, shape);
     else if constexpr (is_where_leaf<F>) {
-      auto v = as_zeroed(flat, n, shape);
+      auto v = store_flat(flat, shape, "unfused", 0);
       return zeroed_node<std::remove_cvref_t<decltype(flat.keep)>, decltype(v)>(flat.keep, v);
     } else if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
       return flat;
     else
       return store_flat(flat, shape, "unfused", id_of(n));
-  }
-  template <class F, class N> auto as_zeroed(F const& flat, N const&, hint const& shape) {
-    return store_flat(flat, shape, "unfused", 0);
   }
   /// Each operand in memory (terminals as they are): the node-by-node schedule.
   template <bool Marks, class N> auto stored_operand(N const& n, hint const& shape) {
