@@ -3,10 +3,10 @@
 // peak of this process, fused and unfused, full and causal, one and all threads; runs interleaved, medians of what is left
 // after the first.
 // Next to read: tiles.cpp, the kernels alone.
+#include "peak.hpp"
 #include <heed/heed.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -18,30 +18,6 @@ struct head : heed::axis<> {};
 struct query : heed::axis<> {};
 struct key : heed::axis<> {};
 struct d_head : heed::axis<> {};
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
-
-/// Multiply-adds of one core a second, twice: twelve independent chains in registers.
-double peak_operations() {
-  using namespace heed::kernel;
-  vector<float> const factor(0.999999f), term(1e-6f);
-  vector<float> chain[12];
-  for (auto& c : chain) c = factor;
-  double best = 0;
-  constexpr int rounds = 100000;
-  for (int attempt = 0; attempt < 12; ++attempt) {
-    double const start = now();
-    for (int i = 0; i < rounds; ++i)
-      for (auto& c : chain) {
-        c = fma(c, factor, term);
-#if defined(__GNUC__) && defined(__x86_64__)
-        asm volatile("" : "+x"(c));
-#endif
-      }
-    best = std::max(best, 2.0 * 12 * width<float> * rounds / (now() - start));
-  }
-  return best;
-}
 
 template <class T> void fill(T& t, unsigned seed) {
   for (auto& x : t) {
@@ -70,15 +46,15 @@ void measure(heed::extent_t heads, heed::extent_t queries, heed::extent_t keys, 
     std::vector<double> times[3];
     double peak = 0;
     for (int i = 0; i <= repeats; ++i) {
-      peak = std::max(peak, peak_operations());
+      for (int round = 0; round < 5; ++round) peak = std::max(peak, bench::peak_round<float>());
       for (int variant = 0; variant < 3; ++variant) {
         policy const how{.schedule = variant == 2 ? unfused : fused, .threads = threads, .memory = &memory};
-        double const start = now();
+        double const start = bench::now();
         if (variant == 1)
           evaluate_into(how, out, lower);
         else
           evaluate_into(how, out, full);
-        if (i > 0) times[variant].push_back(now() - start);
+        if (i > 0) times[variant].push_back(bench::now() - start);
       }
     }
     auto share = [&](double seconds, double part) { return 100 * part * operations / seconds / peak; };

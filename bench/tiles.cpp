@@ -2,12 +2,12 @@
 // In: nothing. Out: the speed of each tile kernel on warm data, as a share of the multiply-add peak that the same
 // process measures in registers right before and after it. Machines drift: the best of many short rounds counts.
 // Next: include/heed/kernel/multiply.hpp, whose shapes these numbers chose.
+#include "peak.hpp"
 #include <heed/kernel/multiply.hpp>
 #include <heed/kernel/simd.hpp>
 #include <heed/kernel/softmax_tile.hpp>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
@@ -18,8 +18,6 @@ namespace {
 using heed::kernel::extent_t;
 using heed::kernel::start;
 using heed::kernel::width;
-
-double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 template <class T> struct aligned {
   T* data;
@@ -32,39 +30,16 @@ template <class T> struct aligned {
   ~aligned() { ::operator delete (data, std::align_val_t{64}); }
 };
 
-// Multiply-adds in registers only: twelve chains, more than latency times ports, each from another value (equal ones
-// would be merged).
-template <class T> [[gnu::noinline]] double peak_round() {
-  using heed::kernel::vector;
-  vector<T> sum[12];
-  HEED_UNROLL
-  for (int i = 0; i < 12; ++i) sum[i] = vector<T>(T(0.1) * T(i));
-  const vector<T> factor(T(0.999));
-  const vector<T> term(T(0.001));
-  constexpr int steps = 20000;
-  const double from = now();
-  for (int n = 0; n < steps; ++n) {
-    HEED_UNROLL
-    for (int i = 0; i < 12; ++i) sum[i] = heed::kernel::fma(sum[i], factor, term);
-  }
-  const double seconds = now() - from;
-  T total = 0;
-  HEED_UNROLL
-  for (int i = 0; i < 12; ++i) total += heed::kernel::reduce_add(sum[i]);
-  if (total == T(12345)) std::puts("");
-  return 2. * 12. * width<T> * steps / seconds;
-}
-
 template <class T, class Work> void report(const char* name, double operations, Work work) {
   work();
   double best = 0;
   double peak = 0;
   for (int round = 0; round < 60; ++round) {
-    peak = std::max(peak, peak_round<T>());
+    peak = std::max(peak, bench::peak_round<T>());
     constexpr int repeats = 20;
-    const double from = now();
+    const double from = bench::now();
     for (int i = 0; i < repeats; ++i) work();
-    best = std::max(best, operations * repeats / (now() - from));
+    best = std::max(best, operations * repeats / (bench::now() - from));
   }
   std::printf("  %-42s %7.1f of %7.1f G/s  %5.1f %%\n", name, best * 1e-9, peak * 1e-9, 100 * best / peak);
 }
