@@ -21,11 +21,6 @@ template <class N> inline constexpr bool is_zeroed_leaf = false;
 template <class M, class X> inline constexpr bool is_zeroed_leaf<zeroed_node<M, X>> = true;
 /// A result that was stored with zeros where it is excluded; around a leaf of the user's (where, or a change of one) it was not.
 template <class N> inline constexpr bool stored_with_zeros = is_map<N> || is_let<N>;
-/// softmax over rows from which something is excluded: its result is 0 there.
-template <class N> inline constexpr bool is_zeroed = false;
-template <class O, class E, class S>
-inline constexpr bool is_zeroed<reduction<kinds::softmax, O, E, S>> = excluding<true, E>::value;
-
 template <class N> struct first_operand_of;
 template <class Op, class T, class A, class E, class... R> struct first_operand_of<map<Op, T, A, E, R...>> {
   using type = E;

@@ -93,7 +93,7 @@ template <class Backend> class lowering {
     using V = typename N::value_type;
     using Leaf = leaf<V const, typename N::axes_type>;
     constexpr bool beside = excluding<Marks, N>::value;
-    constexpr bool zeroed = is_zeroed<N>;
+    constexpr bool zeroed = is_reduction<N> && zero_rule<N>::value;
     Leaf values;
     node_id const id = id_of(n);
     if (!b_.find(id, values, hint{n, shape})) {
@@ -106,7 +106,7 @@ template <class Backend> class lowering {
       auto k = store_keep(plan::keep_of<Marks>(n), hint{n, shape}, keep_id(id));
       return where_node<decltype(k), Leaf>(std::move(k), std::move(values), 0);
     } else if constexpr (zeroed) {
-      auto k = store_keep(plan::keep_of<true>(n.operand), hint{n, shape}, keep_id(id));
+      auto k = store_keep(plan::zero_keep(n), hint{n, shape}, keep_id(id));
       return zeroed_node<decltype(k), Leaf>(std::move(k), std::move(values));
     } else
       return values;
@@ -390,18 +390,19 @@ template <class Backend> class lowering {
   }
   /// An operand of a contraction: a leaf, beside its keep-set where a product must be skipped.
   template <class N> auto factor(N const& n, hint const& shape) {
-    auto flat = lower<false>(n, shape);
-    using F = decltype(flat);
+    return factor_from(n, lower<false>(n, shape), shape, "an operand of a contraction");
+  }
+  template <class N, class F> auto factor_from(N const& n, F const& flat, hint const& shape, std::string_view why) {
     if constexpr (zero_rule<N>::value && !is_zeroed_leaf<F>)
       return with_zeros(n, flat, shape);
     else if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
       return flat;
     else if constexpr (excludes<F>) {
       auto k = store_keep(plan::keep_of_flat(flat), hint{n, shape}, 0);
-      auto v = store_flat(flat, shape, "an operand of a contraction", 0);
+      auto v = store_flat(flat, shape, why, 0);
       return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
     } else
-      return store_flat(flat, shape, "an operand of a contraction", id_of(n));
+      return store_flat(flat, shape, why, id_of(n));
   }
 
   // ---------------------------------------------------------------- streamed reductions
@@ -639,17 +640,7 @@ template <class Backend> class lowering {
     (std::index_sequence_for<E...>{});
   }
   template <class N> auto unfused_factor(N const& n, hint const& shape) {
-    auto flat = stored_operand<false>(n, shape);
-    using F = decltype(flat);
-    if constexpr (zero_rule<N>::value && !is_zeroed_leaf<F>)
-      return with_zeros(n, flat, shape);
-    else if constexpr (is_where_leaf<F>) {
-      auto v = store_flat(flat, shape, "unfused", 0);
-      return zeroed_node<std::remove_cvref_t<decltype(flat.keep)>, decltype(v)>(flat.keep, v);
-    } else if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
-      return flat;
-    else
-      return store_flat(flat, shape, "unfused", id_of(n));
+    return factor_from(n, stored_operand<false>(n, shape), shape, "unfused");
   }
   /// Each operand in memory (terminals as they are): the node-by-node schedule.
   template <bool Marks, class N> auto stored_operand(N const& n, hint const& shape) {
