@@ -1,85 +1,80 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: heads, queries, keys and width of an attention (default: a table). Out: milliseconds and the share of the multiply-add
-// peak of this process, fused and unfused, full and causal, one and all threads; runs interleaved, medians of what is left
-// after the first.
-// Next to read: tiles.cpp, the kernels alone.
-#include "peak.hpp"
-#include <heed/heed.hpp>
+// links: benchmark
+// In: nothing, or Google Benchmark's flags. Out: attention as models run it: prefill, short and tiny sequences, cross attention,
+// decoding, chunks of a prompt. Prefill as a share of the multiply-add peak of all its threads (causal: of half the work),
+// decoding as a share of what reading keys and values once takes.
+// Next to read: edits.cpp, what masks and biases cost, or tiles.cpp, the kernels alone.
+#include "inputs.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <vector>
+using namespace bench;
 
 namespace {
 
-struct head : heed::axis<> {};
-struct query : heed::axis<> {};
-struct key : heed::axis<> {};
-struct d_head : heed::axis<> {};
-
-template <class T> void fill(T& t, unsigned seed) {
-  for (auto& x : t) {
-    seed = seed * 1664525u + 1013904223u;
-    x = static_cast<float>(static_cast<int>(seed >> 16) % 2000 - 1000) / 500.f;
-  }
+template <class Inputs> job full(Inputs const& in) {
+  return of_operations(runs(attend(in.scores(), in.v)), in.shape.operations());
 }
-double median(std::vector<double> v) {
-  std::sort(v.begin(), v.end());
-  return v.empty() ? 0 : v[v.size() / 2];
+template <class Inputs> job unfused(Inputs const& in) {
+  return of_operations(runs(attend(in.scores(), in.v), heed::unfused), in.shape.operations());
+}
+/// The diagonal ends at the last key.
+template <class Inputs> job causal(Inputs const& in) {
+  auto const [queries, keys] = std::pair(in.shape.queries, in.shape.keys);
+  auto const past = keys - queries;
+  double const part = (static_cast<double>(past) + static_cast<double>(queries + 1) / 2) / static_cast<double>(keys);
+  return of_operations(runs(attend(heed::where(heed::causal<query, key>(past), in.scores()), in.v)),
+                       part * in.shape.operations());
 }
 
-void measure(heed::extent_t heads, heed::extent_t queries, heed::extent_t keys, heed::extent_t width) {
-  using namespace heed;
-  tensor<float, head, query, d_head> q{head{heads}, query{queries}, d_head{width}}, out = q;
-  tensor<float, head, key, d_head> k{head{heads}, key{keys}, d_head{width}}, v = k;
-  fill(q, 1), fill(k, 2), fill(v, 3);
-  auto scores = dot<d_head>(q, k) / std::sqrt(static_cast<float>(width));
-  auto full = dot<key>(softmax<key>(scores), v);
-  auto lower = dot<key>(softmax<key>(where(causal<query, key>(keys - queries), scores)), v);
-  workspace memory;
-  double const operations = 4.0 * static_cast<double>(heads) * static_cast<double>(queries) *
-                            static_cast<double>(keys) * static_cast<double>(width);
-  int const repeats = operations > 1e11 ? 3 : 9;
-  for (int threads : {1, 0}) {
-    std::vector<double> times[3];
-    double peak = 0;
-    for (int i = 0; i <= repeats; ++i) {
-      for (int round = 0; round < 5; ++round) peak = std::max(peak, bench::peak_round<float>());
-      for (int variant = 0; variant < 3; ++variant) {
-        policy const how{.schedule = variant == 2 ? unfused : fused, .threads = threads, .memory = &memory};
-        double const start = bench::now();
-        if (variant == 1)
-          evaluate_into(how, out, lower);
-        else
-          evaluate_into(how, out, full);
-        if (i > 0) times[variant].push_back(bench::now() - start);
-      }
-    }
-    auto share = [&](double seconds, double part) { return 100 * part * operations / seconds / peak; };
-    double const t[] = {median(times[0]), median(times[1]), median(times[2])};
-    std::printf(
-        "%3td x %5td x %5td x %3td  %s: full %9.3f ms %5.1f %%   causal %9.3f ms %5.1f %% (of half)   unfused %9.3f "
-        "ms, %.2f times fused\n",
-        heads, queries, keys, width, threads == 1 ? "1 thread   " : "all threads", t[0] * 1e3, share(t[0], 1),
-        t[1] * 1e3, share(t[1], 0.5), t[2] * 1e3, t[2] / t[0]);
-    std::fflush(stdout);
+template <class Inputs> void prefill(std::string const& name, shape const& s, setting const& how = {}) {
+  compare<Inputs>(name, s, {{"full", full<Inputs>}, {"causal", causal<Inputs>}, {"unfused", unfused<Inputs>}}, how);
+}
+
+/// One type of cache for each formula; the queries are float.
+template <template <class> class Inputs, class T> job decode_with(shape const& s) {
+  Inputs<T> const in(s);
+  return of_bytes(runs(attend(in.scores(), in.v)), s.cached_numbers() * sizeof(T));
+}
+template <template <class> class Inputs> void decode(std::string const& name, shape const& s) {
+  compare<shape>(name, s,
+                 {{"float", decode_with<Inputs, float>},
+                  {"bf16", decode_with<Inputs, heed::bf16>},
+                  {"f16", decode_with<Inputs, heed::f16>}});
+}
+
+/// The rows from 4096 - queries on of a causal prompt, against all of its keys: compared with the chunk that fills its last
+/// vector of queries.
+void chunks() {
+  std::vector<formula<shape>> formulas;
+  for (extent_t const queries : {1, 2, 4, 8, 12, 16, 17, 24, 32, 33, 48, 49, 64}) {
+    extent_t const lanes = width<float>;
+    std::string const whole = "queries:" + std::to_string((queries + lanes - 1) / lanes * lanes);
+    auto const make = [queries](shape s) {
+      s.queries = queries;
+      job j = causal(groups_of<float>(s));
+      j.items = static_cast<double>(queries);
+      return j;
+    };
+    formulas.push_back({"queries:" + std::to_string(queries), make, whole});
   }
+  compare<shape>("chunk", shape{1, 32, 64, 4096, 128, 8}, formulas, {.seconds = 3});
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count == 5) {
-    measure(std::atol(arguments[1]), std::atol(arguments[2]), std::atol(arguments[3]), std::atol(arguments[4]));
-    return 0;
+  prefill<heads_of<>>("prefill", {1, 12, 1024, 1024, 64});
+  prefill<heads_of<>>("prefill", {1, 12, 4096, 4096, 64});
+  prefill<heads_of<>>("prefill", {1, 32, 2048, 2048, 128});
+  prefill<groups_of<>>("prefill", {1, 32, 2048, 2048, 128, 8});
+  prefill<heads_of<>>("short", {32, 8, 100, 100, 64});
+  prefill<heads_of<>>("tiny", {64, 4, 16, 16, 16});
+  prefill<heads_of<>>("cross", {8, 8, 128, 512, 64});
+  for (extent_t const batch : {1, 8}) {
+    decode<groups_of>("decode", {batch, 32, 1, 4096, 128, 8});
+    decode<heads_of>("decode", {batch, 32, 1, 4096, 128});
   }
-  std::puts("heads x queries x keys x width; shares of one core's multiply-add peak in this process");
-  measure(12, 1024, 1024, 64);
-  measure(256, 100, 100, 64);
-  measure(256, 16, 16, 16);
-  measure(64, 128, 512, 64);
-  measure(32, 1, 4096, 128);
-  measure(12, 4096, 4096, 64);
+  decode<heads_of>("decode", {1, 32, 1, 16, 128});
+  decode<heads_of>("decode", {1, 1, 1, 65536, 128});
+  chunks();
+  return bench::run(count, arguments);
 }

@@ -462,8 +462,8 @@ template <class T> struct stream_stage {
       t.share(batch.size * groups, [&](extent_t job) {
         scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
         extent_t origin[loops::max_rank] = {};
-        batch.locate(job % batch.size, origin);
-        extent_t const g = groups - 1 - job / batch.size;  // the last queries first: causal ones have most to do
+        batch.locate(job / groups, origin);
+        extent_t const g = groups - 1 - job % groups;  // the last queries first: causal ones have most to do
         run_tiles(origin, g * at_once, std::min(tiles(), (g + 1) * at_once), s);
       });
     });
