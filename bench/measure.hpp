@@ -28,7 +28,8 @@ struct job {
   std::function<void(int threads)> run;
   double operations = 0;
   double bytes = 0;
-  double items = 0;                          // if there are any: microseconds for each of them
+  double items = 0;  // if there are any: microseconds for each of them
+  double part = 0;   // of the first formula's tiles, if known: a ratio to it is also reported over that
   std::map<std::string, double> notes = {};  // counters that need no clock
 };
 
@@ -142,6 +143,8 @@ class comparison {
     if (e.work.operations > 0) state.counters["percent_of_peak"] = 100 * e.share;
     if (e.work.bytes > 0) state.counters["percent_of_read"] = 100 * e.share;
     if (partner(i) != i) state.counters["of_" + entries_[partner(i)].name] = e.ratio;
+    if (e.work.part > 0) state.counters["percent_of_tiles"] = 100 * e.work.part;
+    if (e.work.part > 0 && partner(i) == 0) state.counters["over_tiles"] = e.ratio / e.work.part;
     if (e.work.items > 0) state.counters["us_each"] = e.seconds * 1e6 / e.work.items;
     for (auto const& [name, value] : e.work.notes) state.counters[name] = value;
   }
