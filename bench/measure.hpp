@@ -37,9 +37,11 @@ struct job {
 template <class E> job runs(E const& e, heed::schedule schedule = heed::fused) {
   auto out = std::make_shared<decltype(heed::evaluate(heed::policy{}, e))>(heed::evaluate(heed::policy{}, e));
   auto memory = std::make_shared<heed::workspace>();
-  return {.run = [=](int threads) {
+  job j{.run = [=](int threads) {
     heed::evaluate_into(heed::policy{.schedule = schedule, .threads = threads, .memory = memory.get()}, *out, e);
   }};
+  if (schedule == heed::fused && !heed::streams<E>) j.notes["stores_scores"] = 1;
+  return j;
 }
 inline job of_operations(job j, double operations) { return j.operations = operations, j; }
 inline job of_bytes(job j, double bytes) { return j.bytes = bytes, j; }
