@@ -15,6 +15,8 @@ inline constexpr int max_operands = 48;  // terminals of one elementwise tree
 inline constexpr extent_t key_block = 96;      // keys (rows of a score tile) that share one softmax step
 inline constexpr extent_t key_grain = 12;      // keys whose exclusion is decided together; divides key_block, even
 inline constexpr extent_t single_block = 128;  // up to here all keys are one block, without a second softmax step
+inline constexpr extent_t part_keys = 1056;    // keys of a part, where a single tile of lanes shares its keys out
+inline constexpr extent_t most_parts = 16;     // and how many parts at most
 inline constexpr extent_t depth_block = 256;   // contracted elements of one chain of multiply-adds
 inline constexpr extent_t row_block = 96;      // rows of the left operand of a contraction that share a packed panel
 inline constexpr extent_t block_elements =
@@ -57,7 +59,13 @@ struct group {
     return b;
   }
   /// Sets the coordinates of element i.
-  [[gnu::noinline]] void locate(extent_t i, extent_t* coordinates) const {
+  void locate(extent_t i, extent_t* coordinates) const {
+    if (count == 1)
+      coordinates[axis[0]] = i;
+    else if (count > 1)
+      locate_many(i, coordinates);
+  }
+  [[gnu::noinline]] void locate_many(extent_t i, extent_t* coordinates) const {
     for (int a = count; a-- > 0;) {
       coordinates[axis[a]] = extent[a] ? i % extent[a] : 0;
       i = extent[a] ? i / extent[a] : 0;

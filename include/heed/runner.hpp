@@ -348,7 +348,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
     auto score_program = detail::make_program<SA, V>(scores.tree);
 
-    kernel::stream_stage<V> k;
+    kernel::streamed<V> k;
     k.kind = stream_kind_of<Kind, has_values>();
     k.batch = sa.template group<Batch>();
     k.lanes = sa.template group_by_size<Lanes>();
@@ -356,6 +356,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     k.values = sa.template group<difference<VA, unite<PA, K>>>();
     k.score = &score_program;
     k.epilogue = &program;
+    k.bare_output = program.identity && std::is_same_v<std::remove_const_t<T>, V>;
     k.target = detail::make_target<SA>(out);
     k.fill = fill;
     loops::program loads[2 * (dots + 1)];
@@ -424,7 +425,13 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     if (dry_) return;
     k.masked = masks(program, sa.extents);
     int const team = kernel::team_size(threads_);
-    launch(k, k.scratch_bytes(team));
+    kernel::stream_run<V> const run(k, team);
+    auto const mark = memory_.here();
+    std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
+    char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
+    char* const shared = memory_.take(run.shared_bytes());
+    run.run(memory, per_thread, shared);
+    memory_.back_to(mark);
   }
 
  private:

@@ -14,8 +14,9 @@
 namespace heed::kernel {
 
 // What a product does with what its destination holds: forgets it, adds to it, or multiplies it by a factor per row and
-// goes on from there (the context of attention, when the running maximum has moved).
-enum class start { zero, add, rescale };
+// goes on from there (the context of attention, when the running maximum has moved). `scaled` forgets it and multiplies
+// the product by the factor of its row (the context where all keys are one block).
+enum class start { zero, add, rescale, scaled };
 
 inline namespace HEED_ARCH {
 
@@ -24,7 +25,8 @@ inline namespace HEED_ARCH {
 // Accumulators fill about three quarters of the registers: 24 of 32, or 12 of 16. Eight independent chains would hide
 // the latency of the multiply-add; the wide tile is there to load less: 6 x 4 loads ten vectors for 24 multiply-adds.
 inline constexpr int tile_vectors = register_count == 32 ? 4 : 2;
-template <int Vectors> inline constexpr int tile_rows = std::min(12, (register_count == 32 ? 24 : 12) / Vectors);
+template <int Vectors>
+inline constexpr int tile_rows = Vectors > 1 || register_count < 32 ? (register_count == 32 ? 24 : 12) / Vectors : 16;
 
 // The columns of a packed panel: those of the widest tile.
 template <class T> inline constexpr int panel = tile_vectors* width<T>;
@@ -106,6 +108,14 @@ template <class T, int Rows, int Vectors, bool Partial>
       sum[i][last] = load_partial(c + i * c_row + last * lanes, stored) + sum[i][last];
     }
   }
+  if (p.how == start::scaled) {
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      const vector<T> factor(scale[i]);
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) sum[i][v] = sum[i][v] * factor;
+    }
+  }
   HEED_UNROLL
   for (int i = 0; i < Rows; ++i) {
     HEED_UNROLL
@@ -118,7 +128,7 @@ template <class T, int Rows, int Vectors, bool Partial>
   }
 }
 
-// All rows of one panel of columns: the tallest tiles first, then 4, 2 and 1.
+// All rows of one panel of columns: the tallest tiles first, then 8 (of a single vector), 4, 2 and 1.
 template <class T, int Vectors, bool Partial>
 void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, T* c, const T* scale) {
   const auto tiles = [&]<int Rows>(std::integral_constant<int, Rows>) {
@@ -126,10 +136,11 @@ void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, 
       multiply_registers<T, Rows, Vectors, Partial>(p, a, b, c, scale);
       a += Rows * p.a_row;
       c += Rows * p.c_row;
-      if (p.how == start::rescale) scale += Rows;
+      if (p.how == start::rescale || p.how == start::scaled) scale += Rows;
     }
   };
   tiles(std::integral_constant<int, tile_rows<Vectors>>{});
+  if constexpr (Vectors == 1) tiles(std::integral_constant<int, 8>{});
   tiles(std::integral_constant<int, 4>{});
   tiles(std::integral_constant<int, 2>{});
   tiles(std::integral_constant<int, 1>{});
@@ -141,7 +152,7 @@ void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, 
 //   a[i, k] is a[i * a_row + k * a_step]: either stride may be 1, for A in place or transposed.
 //   b[k, j] is b[k * b_row + j]; b_padded says that its rows can be read up to a multiple of width<T>.
 //   c[i, j] is c[i * c_row + j]; nothing beyond `columns` is written or, unless padded, read.
-//   scale[i] is the factor of row i for start::rescale, and not read otherwise.
+//   scale[i] is the factor of row i for start::rescale and start::scaled, and not read otherwise.
 template <class T>
 void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, extent_t b_row, extent_t rows,
                    extent_t columns, extent_t depth, T* c, extent_t c_row, start how, const T* scale, bool b_padded) {

@@ -35,47 +35,49 @@ class team {
 
  public:
   int thread;
-  team(int number, std::exception_ptr* error, std::atomic<bool>* failed)
+  bool alone;  // a team of one, without a parallel region
+  team(int number, bool one, std::exception_ptr* error, std::atomic<bool>* failed)
       : error_(error),
         failed_(failed),
-        thread(number) {}
+        thread(number),
+        alone(one) {}
 
-  /// body(job) for all jobs, shared among the team in turn; every thread waits for the last one.
-  template <class Body> void share(std::ptrdiff_t jobs, Body&& body) {
-#if defined(_OPENMP)
-#pragma omp for schedule(dynamic, 1)
-#endif
-    for (std::ptrdiff_t job = 0; job < jobs; ++job) {
-      if (failed_->load(std::memory_order_relaxed)) continue;
+  /// body(job) for all jobs, `bundle` at a time handed to whoever is free; every thread waits for the last one.
+  template <class Body> void share(std::ptrdiff_t jobs, Body&& body, std::ptrdiff_t bundle = 1) {
+    auto guarded = [&](std::ptrdiff_t job) {
+      if (failed_->load(std::memory_order_relaxed)) return;
       try {
         body(job);
       } catch (...) {
         if (!failed_->exchange(true)) *error_ = std::current_exception();
       }
+    };
+    if (alone) {
+      for (std::ptrdiff_t job = 0; job < jobs; ++job) guarded(job);
+      return;
     }
+#if defined(_OPENMP)
+#pragma omp for schedule(dynamic, bundle)
+#endif
+    for (std::ptrdiff_t job = 0; job < jobs; ++job) guarded(job);
   }
 };
 
-/// body(team&) once on each thread of a team of at most `threads`. One parallel region.
-template <class Body> void run_team(int threads, Body&& body) {
+/// body(team&) once on each thread of a team of at most `threads`: one parallel region, or none for a team of one.
+template <class Body> void run_team([[maybe_unused]] int threads, Body&& body) {
   std::exception_ptr error;
   std::atomic<bool> failed{false};
 #if defined(_OPENMP)
   if (threads > 1) {
 #pragma omp parallel num_threads(threads)
     {
-      team t(omp_get_thread_num(), &error, &failed);
+      team t(omp_get_thread_num(), false, &error, &failed);
       body(t);
     }
   } else
 #endif
   {
-    (void)threads;
-    team t(0, &error, &failed);
-#if defined(_OPENMP)
-    // a worksharing loop outside a region of its own would bind to the caller's: run a region of one
-#pragma omp parallel num_threads(1)
-#endif
+    team t(0, true, &error, &failed);
     body(t);
   }
   if (error) std::rethrow_exception(error);

@@ -9,7 +9,64 @@
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
+// The weights of a lane are 2^(score * log2 e - base) with base = m * log2 e, rounded: one multiply-add a score. The
+// rounding of base is the same for every key of the lane, so it cancels where the weights are divided by their sum.
+// What has to be known about it (by whoever compares two maxima, or takes the logarithm of the sum) is the residue
+// m * log2 e - base, which is exact: a weight is exp(score - m) * 2^residue.
+// From 2^20 on the residue could grow beyond the exponents; there the maximum is subtracted first, and the residue is 0.
+template <class T> inline constexpr T largest_folded = T(1048576);
+
 namespace detail {
+
+template <class T> struct fold {
+  vector<T> shift, base, residue;  // shift: the maximum, or 0 where nothing was kept yet
+};
+template <class T> HEED_INLINE fold<T> fold_of(vector<T> maximum) {
+  // Where nothing was kept yet, -infinity less itself would be NaN; less zero, it becomes the weight 0.
+  const vector<T> shift = select(maximum == vector<T>(-infinity<T>), zero<T>(), maximum);
+  const vector<T> base = shift * vector<T>(log2_e<T>);
+  const vector<T> size = max(shift, zero<T>() - shift);
+  const vector<T> exact = kernel::fma(shift, vector<T>(log2_e<T>), zero<T>() - base);
+  return {shift, base, select(size < vector<T>(largest_folded<T>), exact, zero<T>())};
+}
+// exp of the way from one maximum to another, in terms of the weights that were taken under each: exactly 1 where
+// nothing moved, 0 where nothing was kept before.
+template <class T> HEED_INLINE vector<T> moved(vector<T> before, fold<T> const& now) {
+  const fold<T> old = fold_of<T>(before);
+  const vector<T> way = (before - now.shift) * vector<T>(log2_e<T>);
+  return exp2_flushed(way + (now.residue - old.residue));
+}
+
+// The weights of two chains a column; `Folded` says which of the two ways.
+template <class T, int Vectors, bool Folded>
+HEED_INLINE void weigh(T* scores, extent_t row, extent_t keys, const fold<T> (&by)[Vectors], vector<T> (&even)[Vectors],
+                       vector<T> (&odd)[Vectors]) {
+  constexpr int lanes = width<T>;
+  const vector<T> to_base_2(log2_e<T>);
+  vector<T> shift[Vectors], term[Vectors];
+  HEED_UNROLL
+  for (int v = 0; v < Vectors; ++v) {
+    even[v] = odd[v] = zero<T>();
+    shift[v] = by[v].shift;
+    term[v] = Folded ? zero<T>() - by[v].base : by[v].residue;
+  }
+  const auto one_row = [&](T* from, vector<T>(&sum)[Vectors]) {
+    HEED_UNROLL
+    for (int v = 0; v < Vectors; ++v) {
+      const vector<T> s = load(from + v * lanes);
+      const vector<T> p = exp2_weight(kernel::fma(Folded ? s : s - shift[v], to_base_2, term[v]));
+      store(from + v * lanes, p);
+      sum[v] = sum[v] + p;
+    }
+  };
+  extent_t k = keys;
+  for (; k >= 2; k -= 2) {
+    one_row(scores, even);
+    one_row(scores + row, odd);
+    scores += 2 * row;
+  }
+  if (k != 0) one_row(scores, even);
+}
 
 // The softmax of Vectors columns of vectors, with rows `row` elements apart.
 //   maximum, sum, rescale: [Vectors * width]
@@ -17,70 +74,42 @@ namespace detail {
 template <class T, int Vectors>
 [[gnu::noinline]] void softmax_columns(T* scores, extent_t row, extent_t keys, T* maximum, T* sum, T* rescale) {
   constexpr int lanes = width<T>;
-
-  // 1. The new maximum. Two chains a column hide the latency of max.
-  vector<T> shift[Vectors];
-  {
-    vector<T> even[Vectors];
-    vector<T> odd[Vectors];
-    HEED_UNROLL
-    for (int v = 0; v < Vectors; ++v) even[v] = odd[v] = load(maximum + v * lanes);
-    const T* from = scores;
-    extent_t k = keys;
-    for (; k >= 2; k -= 2) {
-      HEED_UNROLL
-      for (int v = 0; v < Vectors; ++v) {
-        even[v] = max(load(from + v * lanes), even[v]);
-        odd[v] = max(load(from + row + v * lanes), odd[v]);
-      }
-      from += 2 * row;
-    }
-    if (k != 0) {
-      HEED_UNROLL
-      for (int v = 0; v < Vectors; ++v) even[v] = max(load(from + v * lanes), even[v]);
-    }
-    HEED_UNROLL
-    for (int v = 0; v < Vectors; ++v) {
-      const vector<T> largest = max(odd[v], even[v]);
-      // Where nothing was kept yet, -infinity less itself would be NaN; less zero, it becomes the weight 0.
-      shift[v] = select(largest == vector<T>(-infinity<T>), zero<T>(), largest);
-      const vector<T> moved = load(maximum + v * lanes) - shift[v];
-      store(rescale + v * lanes, exp2_flushed(moved * vector<T>(log2_e<T>)));
-      store(maximum + v * lanes, largest);
-    }
-  }
-
-  // 2. The weights and their sums. The maximum is subtracted before the scaling by log2 e: folded into one
-  // multiply-add, its rounding error would grow with the maximum, and scores of 200000 would lose their fraction.
-  const vector<T> to_base_2(log2_e<T>);
   vector<T> even[Vectors];
   vector<T> odd[Vectors];
+
+  // 1. The new maximum. Two chains a column hide the latency of max.
   HEED_UNROLL
-  for (int v = 0; v < Vectors; ++v) even[v] = odd[v] = zero<T>();
+  for (int v = 0; v < Vectors; ++v) even[v] = odd[v] = load(maximum + v * lanes);
+  const T* from = scores;
   extent_t k = keys;
   for (; k >= 2; k -= 2) {
     HEED_UNROLL
     for (int v = 0; v < Vectors; ++v) {
-      const vector<T> p = exp2_flushed((load(scores + v * lanes) - shift[v]) * to_base_2);
-      store(scores + v * lanes, p);
-      even[v] = even[v] + p;
+      even[v] = max(load(from + v * lanes), even[v]);
+      odd[v] = max(load(from + row + v * lanes), odd[v]);
     }
-    HEED_UNROLL
-    for (int v = 0; v < Vectors; ++v) {
-      const vector<T> p = exp2_flushed((load(scores + row + v * lanes) - shift[v]) * to_base_2);
-      store(scores + row + v * lanes, p);
-      odd[v] = odd[v] + p;
-    }
-    scores += 2 * row;
+    from += 2 * row;
   }
   if (k != 0) {
     HEED_UNROLL
-    for (int v = 0; v < Vectors; ++v) {
-      const vector<T> p = exp2_flushed((load(scores + v * lanes) - shift[v]) * to_base_2);
-      store(scores + v * lanes, p);
-      even[v] = even[v] + p;
-    }
+    for (int v = 0; v < Vectors; ++v) even[v] = max(load(from + v * lanes), even[v]);
   }
+  fold<T> by[Vectors];
+  vector<T> size = zero<T>();
+  HEED_UNROLL
+  for (int v = 0; v < Vectors; ++v) {
+    const vector<T> largest = max(odd[v], even[v]);
+    by[v] = fold_of<T>(largest);
+    size = max(size, max(by[v].shift, zero<T>() - by[v].shift));
+    store(rescale + v * lanes, moved<T>(load(maximum + v * lanes), by[v]));
+    store(maximum + v * lanes, largest);
+  }
+
+  // 2. The weights and their sums.
+  if (reduce_max(size) < largest_folded<T>)
+    weigh<T, Vectors, true>(scores, row, keys, by, even, odd);
+  else
+    weigh<T, Vectors, false>(scores, row, keys, by, even, odd);
   HEED_UNROLL
   for (int v = 0; v < Vectors; ++v) {
     const vector<T> before = load(sum + v * lanes);
@@ -111,8 +140,9 @@ template <class T> T* lane(T* tile, int l, extent_t keys) { return keys > 0 ? ti
 
 }  // namespace detail
 
-// The online softmax of a tile. For each lane, with m the larger of maximum and the scores of the tile:
-//   rescale = exp(maximum - m);  scores = exp(scores - m);  sum = sum * rescale + the new scores;  maximum = m
+// The online softmax of a tile, inside a subnormals_off. For each lane, with m the larger of maximum and the scores of the
+// tile, and weights that are exp(score - m) but for a factor 2^residue of the lane, close to 1:
+//   rescale = exp(maximum - m);  scores = weights;  sum = sum * rescale + the weights;  maximum = m
 //   scores: [keys][lanes], -infinity where excluded;  maximum, sum, rescale: [lanes];  lanes: a multiple of width<T>
 // rescale is exactly 1 where the maximum did not move. A lane of which nothing is kept yet has weights 0, sum 0 and
 // maximum -infinity (the start values); its rescale is 0, and so has to be what it scales. A NaN or +infinity among
@@ -128,6 +158,11 @@ template <class T> void softmax_tile(T* scores, int lanes, extent_t keys, T* max
   for (; l < lanes; l += width<T>) {
     detail::softmax_columns<T, 1>(detail::lane(scores, l, keys), lanes, keys, maximum + l, sum + l, rescale + l);
   }
+}
+
+// What the weights under these maxima carry beside exp(score - maximum): a factor 2^residue.
+template <class T> HEED_INLINE vector<T> softmax_residue(const T* maximum) {
+  return detail::fold_of<T>(load(maximum)).residue;
 }
 
 // maximum = the larger of maximum and the scores of each lane; NaN if any of them is NaN.

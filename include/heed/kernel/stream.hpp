@@ -3,8 +3,7 @@
 // (attention is one), a tile of scores at a time. No tile outlives its use.
 // Next to read: ../evaluate.hpp, where plan and kernels meet.
 //
-//   batch: axes that all share; lanes: query axes, walked as one; keys: streamed axes; values: axes that only V has
-//   for each tile of lanes [lanes <= 64]:
+//   for each tile of lanes [lanes <= 64], tiles of one batch element after another:
 //     1. Q^T [depth][lanes], scaled, once
 //     2. for each block of keys that the mask does not exclude:
 //        scores S^T [keys][lanes] = K [keys][depth] * Q^T; edits; mask where the block is mixed
@@ -15,172 +14,253 @@
 // every spelling of a mask gives the same bits.
 #pragma once
 
-#include "contract.hpp"
-#include "softmax_tile.hpp"
+#include "functions.hpp"
+#include "streamed.hpp"
 
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
-inline constexpr int max_dots = 4;
+/// One run of a stage by a team of threads.
+template <class T> class stream_run {
+  using state = lane_state<T>;
+  using keys_block = key_block<T>;
+  streamed<T> const& stage;
+  places<T> at;
+  int team_size;
+  extent_t at_once, groups, parts;
+  bool parts_shared;  // the parts of one batch element go to several threads
 
-enum class stream_kind { softmax, weighted_sum, sum, mean, maximum, log_sum_exp };
+  static constexpr extent_t up(extent_t n, extent_t to) { return (n + to - 1) / to * to; }
 
-template <class T> inline constexpr int lane_tile = 64 * 4 / static_cast<int>(sizeof(T));
-
-template <class T> struct stream_stage {
-  struct dot {
-    matrix key, query;
-    loops::group depth;
-    double scale = 1;
-  };
-  stream_kind kind = stream_kind::softmax;
-  loops::group batch, lanes, keys, values;
-  int dots = 0;
-  dot parts[max_dots];
-  loops::program const* score = nullptr;   // slots: the dots
-  loops::program const* weight = nullptr;  // slot 0: what softmax made of the scores
-  loops::program const* sink = nullptr;    // over batch and lanes
-  matrix value;
-  double output_scale = 1;
-  loops::program const* epilogue = nullptr;  // slot 0: the context, or one value a lane
-  loops::target target;
-  bool masked = false;
-  double fill = 0;
-  loops::target lse;  // natural log-sum-exp of each lane, where wanted
-
-  bool has_values() const { return kind == stream_kind::softmax || kind == stream_kind::weighted_sum; }
-  bool uses_softmax() const { return kind == stream_kind::softmax || kind == stream_kind::log_sum_exp; }
-  bool score_is_plain() const { return score->identity && dots == 1; }
-
-  // ---- sizes: they depend on the formula and on the extents of query, key and width alone
-  extent_t block_size() const {
-    return keys.size <= loops::single_block ? std::max<extent_t>(keys.size, 1) : loops::key_block;
+ public:
+  stream_run(streamed<T> const& s, int threads) : stage(s), at(s), team_size(threads) {
+    // Tiles that take turns on one block of keys: several where keys and values outgrow the L2 cache or are packed.
+    double const bytes =
+        static_cast<double>(s.keys.size) * static_cast<double>(s.depth_total() + s.values.size) * sizeof(T);
+    bool packs = s.has_values() && !at.value.flat;
+    for (int i = 0; i < s.dots; ++i) packs |= !at.key[i].flat;
+    at_once = (bytes > 1.0e6 || packs) && s.batch.size * s.tiles() >= 8 * threads ? std::min<extent_t>(4, s.tiles()) : 1;
+    groups = (s.tiles() + at_once - 1) / at_once;
+    parts = s.key_parts();
+    parts_shared = parts > 1 && threads > 1 && s.batch.size < 4 * threads;
   }
-  extent_t vectors() const { return (lanes.size + width<T> - 1) / width<T>; }
-  extent_t tiles() const { return std::max<extent_t>(1, (vectors() * width<T> + lane_tile<T> - 1) / lane_tile<T>); }
-  extent_t tile_from(extent_t t) const { return vectors() * t / tiles() * width<T>; }
-  extent_t value_row() const { return (std::max<extent_t>(values.size, 1) + panel<T> - 1) / panel<T> * panel<T>; }
-  extent_t depth_total() const {
-    extent_t d = 0;
-    for (int i = 0; i < dots; ++i) d += std::max<extent_t>(parts[i].depth.size, 1);
-    return d;
-  }
-  /// Tiles that take turns on one block of keys: several where keys and values outgrow the L2 cache.
-  extent_t tiles_at_once(int threads) const {
-    double const bytes = static_cast<double>(keys.size) * static_cast<double>(depth_total() + values.size) * sizeof(T);
-    return bytes > 1.0e6 && batch.size * tiles() >= 8 * threads ? std::min<extent_t>(4, tiles()) : 1;
-  }
-  std::size_t scratch_bytes(int threads) const {
-    std::size_t const block_rows = static_cast<std::size_t>(block_size());
-    std::size_t const at_once = static_cast<std::size_t>(tiles_at_once(threads));
-    std::size_t const lane = static_cast<std::size_t>(lane_tile<T>), row = static_cast<std::size_t>(value_row());
-    std::size_t const depth = static_cast<std::size_t>(depth_total());
-    std::size_t elements =
-        at_once * lane * (depth + row + 8) + static_cast<std::size_t>(std::max(dots, 1)) * block_rows * lane;
-    elements += block_rows * (depth + static_cast<std::size_t>(max_dots) * 64 + 2 * row);
-    std::size_t bytes = elements * sizeof(T) + block_rows * lane + 65536;
-    extent_t const lane_count = lane_tile<T>;
-    bytes += block_scratch(*score, block_size(), lane_count) +
-             block_scratch(*epilogue, lane_count, std::max(values.size, lane_count));
-    if (weight) bytes += block_scratch(*weight, block_size(), lane_count);
-    if (sink) bytes += block_scratch(*sink, 1, lane_count);
-    for (int i = 0; i < dots; ++i)
-      bytes += block_scratch(*parts[i].query.load, std::max<extent_t>(parts[i].depth.size, 1), lane_count) +
-               block_scratch(*parts[i].key.load, block_size(), std::max<extent_t>(parts[i].depth.size, 1));
-    if (value.load) bytes += block_scratch(*value.load, block_size(), std::max<extent_t>(values.size, 1));
+
+  std::size_t scratch_bytes() const {
+    streamed<T> const& s = stage;
+    auto size = [](extent_t n) { return static_cast<std::size_t>(n); };
+    extent_t const lane = lane_tile<T>, rows = s.block_size(), row = s.value_row(), depth = s.depth_total();
+    extent_t elements = at_once * lane * (depth + row + 8) + std::max(s.dots, 1) * rows * lane;
+    if (parts > 1) elements += lane * (row + 8);
+    elements += rows * (depth + max_dots * 64 + 2 * row);
+    std::size_t bytes = size(elements) * sizeof(T) + size(rows * lane) + 65536;
+    bytes += block_scratch(*s.score, rows, lane) + block_scratch(*s.epilogue, lane, std::max(s.values.size, lane));
+    if (s.weight) bytes += block_scratch(*s.weight, rows, lane);
+    if (s.sink) bytes += block_scratch(*s.sink, 1, lane);
+    for (int i = 0; i < s.dots; ++i)
+      bytes += block_scratch(*s.parts[i].query.load, std::max<extent_t>(s.parts[i].depth.size, 1), lane) +
+               block_scratch(*s.parts[i].key.load, rows, std::max<extent_t>(s.parts[i].depth.size, 1));
+    if (s.value.load) bytes += block_scratch(*s.value.load, rows, std::max<extent_t>(s.values.size, 1));
     return bytes;
+  }
+  /// Memory for the parts of the keys, where threads share them.
+  std::size_t shared_bytes() const {
+    return parts_shared ? static_cast<std::size_t>(stage.batch.size * parts) * part_bytes() + 64 : 0;
+  }
+
+  // ---- the work and its sharing
+  /// Jobs in the order in which they are handed out: the tiles of one batch element after another, so that its keys and
+  /// values stay in the cache, and of these the last first: causal ones have most to do.
+  extent_t jobs() const { return stage.batch.size * groups * (parts_shared ? parts : 1); }
+  extent_t bundle() const { return std::max<extent_t>(1, jobs() / (64 * static_cast<extent_t>(team_size))); }
+  struct job {
+    extent_t batch, first_tile, last_tile, part;
+  };
+  job job_at(extent_t i) const {
+    extent_t const each = parts_shared ? parts : groups, rest = i % each;
+    if (parts_shared) return {i / each, 0, 1, rest};
+    extent_t const g = groups - 1 - rest;
+    return {i / each, g * at_once, std::min(stage.tiles(), (g + 1) * at_once), 0};
+  }
+
+  void run(char* memory, std::size_t per_thread, char* shared) const {
+    streamed<T> const& s = stage;
+    if (s.batch.size == 0 || s.lanes.size == 0 || (s.has_values() && s.values.size == 0 && !s.lse.data)) return;
+    double const work_size = static_cast<double>(s.batch.size) * static_cast<double>(s.lanes.size) *
+                             static_cast<double>(s.keys.size) * static_cast<double>(s.depth_total() + s.values.size + 1);
+    shared += (64 - reinterpret_cast<std::uintptr_t>(shared) % 64) % 64;
+    run_team(work_size < 40000 ? 1 : team_size, [&](team& t) {
+      subnormals_off quick;
+      scratch all(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
+      t.share(
+          jobs(),
+          [&](extent_t i) {
+            scratch own = all;
+            job const j = job_at(i);
+            extent_t origin[loops::max_rank] = {};
+            s.batch.locate(j.batch, origin);
+            if (parts_shared)
+              run_part(origin, j, shared + static_cast<std::size_t>(i) * part_bytes(), own);
+            else
+              run_tiles(origin, j, own);
+          },
+          bundle());
+      if (parts_shared)
+        t.share(s.batch.size, [&](extent_t b) {
+          scratch own = all;
+          extent_t origin[loops::max_rank] = {};
+          s.batch.locate(b, origin);
+          char* const first = shared + static_cast<std::size_t>(b * parts) * part_bytes();
+          state& sum = *reinterpret_cast<state*>(first);
+          for (extent_t p = 1; p < parts; ++p)
+            merge(sum, *reinterpret_cast<state*>(first + static_cast<std::size_t>(p) * part_bytes()));
+          finish(origin, sum, own);
+        });
+    });
+  }
+
+ private:
+  std::size_t part_bytes() const {
+    extent_t const lanes = up(stage.lanes.size, width<T>);
+    extent_t const elements = state::elements(lanes, stage.lanes.size, stage.value_row());
+    return static_cast<std::size_t>(up(static_cast<extent_t>(sizeof(state)), 64) +
+                                    up(elements * static_cast<extent_t>(sizeof(T)), 64));
+  }
+  void run_part(extent_t const* origin, job const& j, char* memory, scratch& s) const {
+    state& t = *new (memory) state;
+    size_of(t, 0);
+    t.place(reinterpret_cast<T*>(memory + up(static_cast<extent_t>(sizeof(state)), 64)));
+    open(origin, t, s);
+    walk_part(origin, j.part, &t, 1, s);
+  }
+  /// The tiles of a job, all of them against each block of keys in turn.
+  void run_tiles(extent_t const* origin, job const& j, scratch& s) const {
+    state tiles[4];
+    int const count = static_cast<int>(j.last_tile - j.first_tile);
+    for (int i = 0; i < count; ++i) {
+      place(tiles[i], j.first_tile + i, s);
+      open(origin, tiles[i], s);
+    }
+    walk_part(origin, 0, tiles, count, s);
+    if (parts > 1) add_parts(origin, tiles[0], s);
+    for (int i = 0; i < count; ++i) finish(origin, tiles[i], s);
+  }
+  /// One tile, and one thread for all its parts: summed up as if they were shared.
+  [[gnu::noinline]] void add_parts(extent_t const* origin, state& sum, scratch& s) const {
+    state part;
+    place(part, 0, s);
+    std::copy(sum.query, sum.query + stage.dots, part.query);
+    for (extent_t p = 1; p < parts; ++p) {
+      part.reset();
+      walk_part(origin, p, &part, 1, s);
+      merge(sum, part);
+    }
   }
 
   // ---- one tile of lanes
-  struct tile_state {
-    extent_t from = 0, count = 0;
-    int padded = 0;
-    T* query[max_dots] = {};
-    T* context = nullptr;
-    T *maximum = nullptr, *sum = nullptr, *rescale = nullptr, *kept_count = nullptr;
-    std::uint64_t kept_any[4] = {};  // a bit for each lane
-    bool started = false;
-  };
-  struct key_block {
-    extent_t from = 0, count = 0;
-    T const* key[max_dots] = {};
-    extent_t key_row[max_dots] = {}, key_step[max_dots] = {};
-    T const* value = nullptr;
-    extent_t value_row = 0;
-    bool value_padded = false;
-    bool packed = false;
-    T* clean = nullptr;  // values with zeros for what is not finite, once needed
-    int finite = -1;
-  };
-
-  static void box_of(loops::group const& g, extent_t from, extent_t count, extent_t* low, extent_t* high) {
-    extent_t first[loops::max_rank] = {}, last[loops::max_rank] = {};
-    g.locate(from, first);
-    g.locate(from + count - 1, last);
-    bool split = false;
-    for (int a = 0; a < g.count; ++a) {
-      int const axis = g.axis[a];
-      low[axis] = split ? 0 : first[axis];
-      high[axis] = split ? g.extent[a] : last[axis] + 1;
-      if (first[axis] != last[axis]) split = true;
-    }
+  void size_of(state& t, extent_t tile) const {
+    t.from = stage.tile_from(tile);
+    t.count = std::min(stage.lanes.size, stage.tile_from(tile + 1)) - t.from;
+    t.padded = static_cast<int>(up(t.count, width<T>));
   }
-  int classify(extent_t const* origin, extent_t lane_from, extent_t lane_count, extent_t key_from,
-               extent_t key_count) const {
-    if (!score->classify && !(weight && weight->classify)) return 2;
-    extent_t low[loops::max_rank], high[loops::max_rank];
-    for (int a = 0; a < loops::max_rank; ++a) low[a] = origin[a], high[a] = origin[a] + 1;
-    box_of(lanes, lane_from, lane_count, low, high);
-    box_of(keys, key_from, key_count, low, high);
-    int result = score->classify ? score->classify(score->node, low, high) : 2;
-    if (result != 0 && weight && weight->classify && weight->classify(weight->node, low, high) != 2) result = 1;
-    return result;
+  void place(state& t, extent_t tile, scratch& s) const {
+    size_of(t, tile);
+    t.place(s.take_as<T>(state::elements(t.padded, t.count, stage.value_row())));
   }
-
-  void pack_queries(extent_t const* origin, tile_state& t, scratch& s) const {
-    extent_t coordinates[loops::max_rank];
-    for (int i = 0; i < dots; ++i) {
-      dot const& d = parts[i];
-      loops::operand const& o = d.query.operand;
-      extent_t lane_step = 0, depth_step = 0;
-      if (d.query.native && lanes.affine(o.stride, t.from, t.count, lane_step) &&
-          d.depth.affine(o.stride, depth_step) && (depth_step == 1 || d.depth.size <= 1)) {
-        std::copy(origin, origin + loops::max_rank, coordinates);
-        lanes.locate(t.from, coordinates);
-        transpose_block<T>(static_cast<T const*>(o.data) + offset_at(coordinates, o.stride), lane_step, t.count,
-                           d.depth.size, t.query[i], t.padded, t.padded, static_cast<T>(d.scale));
+  /// Statistics at their start, Q^T packed and scaled.
+  void open(extent_t const* origin, state& t, scratch& s) const {
+    t.reset();
+    for (int i = 0; i < stage.dots; ++i) {
+      auto const& d = stage.parts[i];
+      auto const& from = at.query[i];
+      t.query[i] = s.take_as<T>(t.padded * std::max<extent_t>(d.depth.size, 1));
+      extent_t lane_step = 0;
+      if (from.flat && from.step == 1 && from.rows.runs(t.from, t.count, lane_step)) {
+        T const* q = from.data + offset_in(stage.batch, origin, d.query.operand.stride) + from.rows.offset(t.from);
+        transpose_block<T>(q, lane_step, t.count, d.depth.size, t.query[i], t.padded, t.padded,
+                           static_cast<T>(d.scale));
         continue;
       }
-      block b{origin, &d.depth, 0, d.depth.size, &lanes, t.from, t.count};
+      block b{origin, &d.depth, 0, d.depth.size, &stage.lanes, t.from, t.count};
       if (d.depth.size > 0)
         run_padded(*d.query.load, b, t.padded, nullptr, reinterpret_cast<char*>(t.query[i]),
                    t.padded * static_cast<extent_t>(sizeof(T)), s, false, 0, nullptr);
-      if (d.scale != 1) row_scale_all(t.query[i], d.depth.size * t.padded, static_cast<T>(d.scale));
+      if (d.scale != 1) scale_all(t.query[i], d.depth.size * t.padded, static_cast<T>(d.scale));
     }
   }
-  static void row_scale_all(T* p, extent_t n, T factor) {
+  static void scale_all(T* p, extent_t n, T factor) {
     for (extent_t i = 0; i < n; i += width<T>) store(p + i, load(p + i) * broadcast(factor));
   }
 
+  // ---- the walk over the keys
+  struct workplace {
+    T* scores[max_dots];
+    std::uint64_t* kept;
+    box where;
+  };
+  void walk_part(extent_t const* origin, extent_t part, state* tiles, int count, scratch& s) const {
+    if (stage.keys.size == 0) return;
+    char* const mark = s.next;
+    workplace w;
+    if (stage.may_exclude()) w.where.around(origin);
+    extent_t const size = stage.block_size(), lane = tiles[count - 1].padded;
+    extent_t widest = lane;
+    for (int i = 0; i < count; ++i) widest = std::max<extent_t>(widest, tiles[i].padded);
+    for (int d = 0; d < std::max(stage.dots, 1); ++d) w.scores[d] = s.take_as<T>(size * widest);
+    if (stage.may_exclude()) w.kept = s.take_as<std::uint64_t>(size * (widest / stage.score->lanes + 1));
+    extent_t const first = part * stage.part_blocks(), last = std::min(stage.blocks(), first + stage.part_blocks());
+    walk(origin, first, last, stage.may_exclude() ? 1 : 2, tiles, count, w, s);
+    s.next = mark;
+  }
+  /// Blocks low .. high, bisected: the cost of skipping follows what is kept. known: 1 not classified yet, 2 all kept.
+  void walk(extent_t const* origin, extent_t low, extent_t high, int known, state* tiles, int count, workplace& w,
+            scratch& s) const {
+    extent_t const size = stage.block_size();
+    if (known == 1) {
+      extent_t const from = low * size, lane_from = tiles[0].from;
+      known = stage.classify(w.where, lane_from, tiles[count - 1].from + tiles[count - 1].count - lane_from, from,
+                             std::min(stage.keys.size, high * size) - from);
+      if (known == 0) return;
+    }
+    if (known == 1 && high - low > 1) {
+      extent_t const middle = low + (high - low) / 2;
+      walk(origin, low, middle, known, tiles, count, w, s);
+      walk(origin, middle, high, known, tiles, count, w, s);
+      return;
+    }
+    for (extent_t block = low; block < high; ++block) {
+      char* const mark = s.next;
+      keys_block kb;
+      kb.from = block * size;
+      kb.count = std::min(stage.keys.size - kb.from, size);
+      for (int i = 0; i < count; ++i) {
+        int const own = known == 2 || count == 1
+                            ? known
+                            : stage.classify(w.where, tiles[i].from, tiles[i].count, kb.from, kb.count);
+        if (own == 2)
+          step(origin, kb, tiles[i], w, s);
+        else if (own == 1)
+          mixed_step(origin, kb, tiles[i], w, s);
+      }
+      s.next = mark;
+    }
+  }
+
+  // ---- one block of keys
   /// Keys and values of a block: in place where strides allow, else packed; once for all tiles that share the block.
-  void pack_keys(extent_t const* origin, key_block& kb, scratch& s) const {
+  void fetch(extent_t const* origin, keys_block& kb, bool often, scratch& s) const {
     if (kb.packed) return;
     kb.packed = true;
-    extent_t coordinates[loops::max_rank];
-    std::copy(origin, origin + loops::max_rank, coordinates);
-    keys.locate(kb.from, coordinates);
-    for (int i = 0; i < dots; ++i) {
-      dot const& d = parts[i];
-      loops::operand const& o = d.key.operand;
-      if (d.key.native && keys.affine(o.stride, kb.from, kb.count, kb.key_row[i]) &&
-          d.depth.affine(o.stride, kb.key_step[i])) {
-        kb.key[i] = static_cast<T const*>(o.data) + offset_at(coordinates, o.stride);
+    for (int i = 0; i < stage.dots; ++i) {
+      auto const& d = stage.parts[i];
+      auto const& from = at.key[i];
+      if (from.flat && from.rows.runs(kb.from, kb.count, kb.key_row[i])) {
+        kb.key_step[i] = from.step;
+        kb.key[i] = from.data + offset_in(stage.batch, origin, d.key.operand.stride) + from.rows.offset(kb.from);
         continue;
       }
-      extent_t const row =
-          (std::max<extent_t>(d.depth.size, 1) + d.key.load->lanes - 1) / d.key.load->lanes * d.key.load->lanes;
+      extent_t const row = up(std::max<extent_t>(d.depth.size, 1), d.key.load->lanes);
       T* to = s.take_as<T>(kb.count * row);
-      block b{origin, &keys, kb.from, kb.count, &d.depth, 0, d.depth.size};
+      block b{origin, &stage.keys, kb.from, kb.count, &d.depth, 0, d.depth.size};
       if (d.depth.size > 0)
         run_padded(*d.key.load, b, row, nullptr, reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s,
                    false, 0, nullptr);
@@ -188,285 +268,378 @@ template <class T> struct stream_stage {
       kb.key_row[i] = row;
       kb.key_step[i] = 1;
     }
-    if (!has_values() || values.size == 0) return;
-    extent_t value_step = 0;
-    loops::operand const& o = value.operand;
-    if (value.native && keys.affine(o.stride, kb.from, kb.count, kb.value_row) && values.affine(o.stride, value_step) &&
-        (value_step == 1 || values.size <= 1)) {
-      kb.value = static_cast<T const*>(o.data) + offset_at(coordinates, o.stride);
-      return;
+    if (!stage.has_values() || stage.values.size == 0) return;
+    extent_t const row = stage.value_row();
+    if (at.value.flat && at.value.step == 1 && at.value.rows.runs(kb.from, kb.count, kb.value_row)) {
+      kb.value = at.value.data + offset_in(stage.batch, origin, stage.value.operand.stride) +
+                 at.value.rows.offset(kb.from);
+      // Rows whole pages apart share a few sets of the cache, and the tile reads them again and again: copy them.
+      extent_t const page = 4096 / static_cast<extent_t>(sizeof(T));
+      if (!often || kb.value_row == 0 || kb.value_row % page != 0) return;
+      T* to = s.take_as<T>(kb.count * row);
+      for (extent_t k = 0; k < kb.count; ++k) copy_row(kb.value + k * kb.value_row, stage.values.size, to + k * row);
+      kb.value = to;
+    } else {
+      T* to = s.take_as<T>(kb.count * row);
+      std::fill(to, to + kb.count * row, T(0));
+      block b{origin, &stage.keys, kb.from, kb.count, &stage.values, 0, stage.values.size};
+      run_padded(*stage.value.load, b, up(stage.values.size, stage.value.load->lanes), nullptr,
+                 reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s, false, 0, nullptr);
+      kb.value = to;
     }
-    extent_t const row = value_row();
-    T* to = s.take_as<T>(kb.count * row);
-    extent_t const padded = (values.size + value.load->lanes - 1) / value.load->lanes * value.load->lanes;
-    std::fill(to, to + kb.count * row, T(0));
-    block b{origin, &keys, kb.from, kb.count, &values, 0, values.size};
-    run_padded(*value.load, b, padded, nullptr, reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s,
-               false, 0, nullptr);
-    kb.value = to;
     kb.value_row = row;
     kb.value_padded = true;
   }
-
-  /// A value behind an excluded key must not reach the output, not even as 0 * NaN: such values are replaced by zeros here
-  /// and added afterwards for the lanes that keep their key.
-  void clean_values(key_block& kb, scratch& s) const {
-    if (kb.finite >= 0) return;
-    kb.finite = 1;
-    for (extent_t k = 0; k < kb.count && kb.finite; ++k) {
-      T const* v = kb.value + k * kb.value_row;
-      vector<T> sum = zero<T>();
-      extent_t c = 0;
-      for (; c + width<T> <= values.size; c += width<T>)
-        sum = fma(load(v + c), zero<T>(), sum);  // NaN unless all are finite
-      T rest = reduce_add(sum);
-      for (; c < values.size; ++c) rest += v[c] * T(0);
-      if (!(rest == T(0))) kb.finite = 0;
-    }
-    if (kb.finite) return;
-    extent_t const row = value_row();
-    kb.clean = s.take_as<T>(kb.count * row);
-    for (extent_t k = 0; k < kb.count; ++k)
-      for (extent_t c = 0; c < values.size; ++c) {
-        T const v = kb.value[k * kb.value_row + c];
-        kb.clean[k * row + c] = v - v == T(0) ? v : T(0);
-      }
-  }
-  void add_live_rest(key_block const& kb, extent_t lead, extent_t count, tile_state& t, T const* weights,
-                     std::uint64_t const* kept, int words) const {
-    int const per_word = score->lanes;
-    for (extent_t k = 0; k < count; ++k)
-      for (extent_t c = 0; c < values.size; ++c) {
-        T const v = kb.value[(lead + k) * kb.value_row + c];
-        if (v - v == T(0)) continue;
-        for (extent_t l = 0; l < t.count; ++l)
-          if (kept[k * words + l / per_word] >> (l % per_word) & 1)
-            t.context[l * value_row() + c] += weights[k * t.padded + l] * v;
-      }
+  static void copy_row(T const* from, extent_t n, T* to) {
+    extent_t c = 0;
+    for (; c + width<T> <= n; c += width<T>) store(to + c, load(from + c));
+    if (c < n) store(to + c, load_partial(from + c, static_cast<int>(n - c)));
   }
 
-  /// One block of keys against one tile of lanes. state: 2 where everything is kept, 1 where the mask has to be looked at.
-  void step(extent_t const* origin, key_block& kb, tile_state& t, int state, T* const* tiles_of_scores,
-            std::uint64_t* kept, scratch& s) const {
-    extent_t lead = 0, count = kb.count;
-    if (state ==
-        1) {  // leave out the ends that exclude everything; an even number of keys, so that sums keep their order
-      while (count - lead > loops::key_grain &&
-             classify(origin, t.from, t.count, kb.from + lead, loops::key_grain) == 0)
-        lead += loops::key_grain;
-      while (count > lead) {
-        extent_t const last = lead + (count - lead - 1) / loops::key_grain * loops::key_grain;
-        if (last == lead || classify(origin, t.from, t.count, kb.from + last, count - last) != 0) break;
-        count = last;
-      }
-      count -= lead;
-    }
-    pack_keys(origin, kb, s);
-    T* const scores = tiles_of_scores[0];
-    for (int i = 0; i < dots; ++i)
-      multiply_tile<T>(kb.key[i] + lead * kb.key_row[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded, count,
-                       t.padded, parts[i].depth.size, tiles_of_scores[i], t.padded, start::zero, nullptr, true);
-    extent_t const row_bytes = t.padded * static_cast<extent_t>(sizeof(T));
-    block const b{origin, &keys, kb.from + lead, count, &lanes, t.from, t.count};
-    int const words = t.padded / score->lanes;
-    bool const mixed = state == 1;
-    bool const score_masked = mixed && score->masked != nullptr;
-    if (score_masked || !score_is_plain()) {
-      loops::bound slots[max_dots];
-      for (int i = 0; i < dots; ++i)
-        slots[i] = {reinterpret_cast<char const*>(tiles_of_scores[i]), row_bytes, sizeof(T)};
-      run_padded(*score, b, t.padded, slots, reinterpret_cast<char*>(scores), row_bytes, s, score_masked,
-                 uses_softmax() || kind == stream_kind::maximum ? -std::numeric_limits<double>::infinity() : 0.0,
-                 score_masked ? kept : nullptr);
-    }
-    if (!score_masked && mixed) std::fill(kept, kept + count * words, ~std::uint64_t{0});
-    note_kept(t, mixed ? kept : nullptr, count, words);
-    switch (kind) {
-      case stream_kind::softmax: softmax_tile<T>(scores, t.padded, count, t.maximum, t.sum, t.rescale); break;
-      case stream_kind::log_sum_exp: softmax_tile<T>(scores, t.padded, count, t.maximum, t.sum, t.rescale); return;
-      case stream_kind::maximum: max_tile<T>(scores, t.padded, count, t.maximum); return;
-      case stream_kind::sum:
-      case stream_kind::mean: sum_tile<T>(scores, t.padded, count, t.sum); return;
-      default: break;
-    }
-    if (weight && (!weight->identity || (mixed && weight->masked))) {
-      loops::bound slots[max_dots] = {{reinterpret_cast<char const*>(scores), row_bytes, sizeof(T)}};
-      bool const weight_masked = mixed && weight->masked != nullptr;
-      std::uint64_t* own = weight_masked ? s.take_as<std::uint64_t>(count * words) : nullptr;
-      run_padded(*weight, b, t.padded, slots, reinterpret_cast<char*>(scores), row_bytes, s, weight_masked, 0, own);
-      if (weight_masked)
-        for (extent_t i = 0; i < count * words; ++i) kept[i] &= own[i];
-    }
-    if (values.size > 0) {
-      if (mixed) clean_values(kb, s);
-      bool const clean = mixed && kb.clean;
-      T const* v = clean ? kb.clean : kb.value;
-      extent_t const v_row = clean ? value_row() : kb.value_row;
-      start const how = !t.started ? start::zero : kind == stream_kind::softmax ? start::rescale : start::add;
-      multiply_tile<T>(scores, 1, t.padded, v + lead * v_row, v_row, t.count, values.size, count, t.context,
-                       value_row(), how, t.rescale, clean ? false : kb.value_padded);
-      if (clean) add_live_rest(kb, lead, count, t, scores, kept, words);
-      t.started = true;
-    }
-  }
-  void note_kept(tile_state& t, std::uint64_t const* kept, extent_t count, int words) const {
-    int const per_word = score->lanes;
-    if (!kept) {
-      for (auto& w : t.kept_any) w = ~std::uint64_t{0};
-      if (kind == stream_kind::mean)
-        for (int l = 0; l < t.padded; ++l) t.kept_count[l] += static_cast<T>(count);
+  /// A block that keeps all its keys.
+  void step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
+    fetch(origin, kb, t.count > 12, s);
+    T* const scores = w.scores[0];
+    for (int i = 0; i < stage.dots; ++i)
+      multiply_tile<T>(kb.key[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded, kb.count, t.padded,
+                       stage.parts[i].depth.size, w.scores[i], t.padded, start::zero, nullptr, true);
+    if (!stage.score_is_plain()) edit(*stage.score, origin, kb, 0, kb.count, t, w, nullptr, s);
+    for (auto& bits : t.kept_any) bits = ~std::uint64_t{0};
+    if (stage.kind == stream_kind::mean)
+      for (int l = 0; l < t.padded; ++l) t.kept_count[l] += static_cast<T>(kb.count);
+    if (!reduce_scores(t, scores, kb.count)) return;
+    if (stage.weight && !stage.weight->identity) edit(*stage.weight, origin, kb, 0, kb.count, t, w, nullptr, s);
+    if (stage.values.size == 0) return;
+    extent_t row = 0;
+    if (T* const out = final_place(origin, t, row)) {
+      conclude(origin, t, t.rescale, s);
+      multiply_tile<T>(scores, 1, t.padded, kb.value, kb.value_row, t.count, stage.values.size, kb.count, out, row,
+                       start::scaled, t.rescale, kb.value_padded);
+      t.stored = true;
       return;
     }
-    for (extent_t k = 0; k < count; ++k)
-      for (int w = 0; w < words; ++w) {
-        int const bit = w * per_word;
-        t.kept_any[bit / 64] |= kept[k * words + w] << (bit % 64);
+    multiply_tile<T>(scores, 1, t.padded, kb.value, kb.value_row, t.count, stage.values.size, kb.count, t.context,
+                     stage.value_row(), starting(t), t.rescale, kb.value_padded);
+    t.started = true;
+  }
+  start starting(state const& t) const {
+    return !t.started ? start::zero : stage.kind == stream_kind::softmax ? start::rescale : start::add;
+  }
+  /// Where the context of a tile goes that has one block of keys and nothing to do afterwards; null for all others.
+  T* final_place(extent_t const* origin, state const& t, extent_t& row) const {
+    if (!at.direct || stage.blocks() != 1 || !at.target.runs(t.from, t.count, row)) return nullptr;
+    return static_cast<T*>(stage.target.data) + offset_in(stage.batch, origin, stage.target.stride) +
+           at.target.offset(t.from);
+  }
+  /// The statistics of a block; whether values are to follow.
+  bool reduce_scores(state& t, T* scores, extent_t count) const {
+    switch (stage.kind) {
+      case stream_kind::softmax: softmax_tile<T>(scores, t.padded, count, t.maximum, t.sum, t.rescale); return true;
+      case stream_kind::weighted_sum: return true;
+      case stream_kind::log_sum_exp: softmax_tile<T>(scores, t.padded, count, t.maximum, t.sum, t.rescale); break;
+      case stream_kind::maximum: max_tile<T>(scores, t.padded, count, t.maximum); break;
+      case stream_kind::sum:
+      case stream_kind::mean: sum_tile<T>(scores, t.padded, count, t.sum); break;
+    }
+    return false;
+  }
+  /// A program over the tile of scores, in place. kept: null, or where to say which elements are kept.
+  void edit(loops::program const& p, extent_t const* origin, keys_block const& kb, extent_t lead, extent_t count,
+            state const& t, workplace& w, std::uint64_t* kept, scratch& s) const {
+    extent_t const row_bytes = t.padded * static_cast<extent_t>(sizeof(T));
+    loops::bound slots[max_dots];
+    for (int i = 0; i < std::max(stage.dots, 1); ++i)
+      slots[i] = {reinterpret_cast<char const*>(w.scores[i] + lead * t.padded), row_bytes, sizeof(T)};
+    bool const largest = stage.uses_softmax() || stage.kind == stream_kind::maximum;
+    double const excluded = &p == stage.score && largest ? -std::numeric_limits<double>::infinity() : 0.0;
+    run_padded(p, block{origin, &stage.keys, kb.from + lead, count, &stage.lanes, t.from, t.count}, t.padded, slots,
+               reinterpret_cast<char*>(w.scores[0] + lead * t.padded), row_bytes, s, kept != nullptr, excluded, kept);
+  }
+
+  /// The keys of a block that some lane of a grain keeps: the ends that all exclude are left out.
+  struct reach {
+    extent_t lane = 0, lanes = 0;  // of the tile
+    extent_t from = 0, to = 0;
+  };
+  reach reach_of(keys_block const& kb, state const& t, extent_t lane, extent_t lanes, box& where) const {
+    constexpr extent_t grain = loops::key_grain;
+    reach r{lane, lanes, 0, kb.count};
+    extent_t const real = std::min(lanes, t.count - lane);
+    auto excluded = [&](extent_t from, extent_t n) {
+      return stage.classify(where, t.from + lane, real, kb.from + from, n) == 0;
+    };
+    while (r.to > 0) {
+      extent_t const last = (r.to - 1) / grain * grain;
+      if (!excluded(last, r.to - last)) break;
+      r.to = last;
+    }
+    while (r.from + grain < r.to && excluded(r.from, grain)) r.from += grain;
+    return r;
+  }
+
+  /// A block in which the mask has to be looked at: each grain of lanes meets only the keys that it may keep.
+  void mixed_step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
+    reach grains[4];
+    int count = 0;
+    extent_t lead = kb.count, end = 0;
+    for (extent_t lane = 0; lane < t.padded; lane += lane_grain<T>) {
+      extent_t const lanes = std::min<extent_t>(lane_grain<T>, t.padded - lane);
+      reach const r = lane < t.count ? reach_of(kb, t, lane, lanes, w.where) : reach{lane, lanes, 0, 0};
+      lead = std::min(lead, r.to > r.from ? r.from : kb.count);
+      end = std::max(end, r.to);
+      if (count > 0 && grains[count - 1].from == r.from && grains[count - 1].to == r.to)
+        grains[count - 1].lanes += lanes;
+      else
+        grains[count++] = r;
+    }
+    if (end <= lead) return;
+    extent_t const n = end - lead;
+    fetch(origin, kb, t.count > 12, s);
+    T* const scores = w.scores[0] + lead * t.padded;
+    for (int i = 0; i < stage.dots; ++i)
+      for (int g = 0; g < count; ++g) {
+        reach const& r = grains[g];
+        if (r.to > r.from)
+          multiply_tile<T>(kb.key[i] + r.from * kb.key_row[i], kb.key_row[i], kb.key_step[i], t.query[i] + r.lane,
+                           t.padded, r.to - r.from, r.lanes, stage.parts[i].depth.size,
+                           w.scores[i] + r.from * t.padded + r.lane, t.padded, start::zero, nullptr, true);
       }
-    if (kind == stream_kind::mean)
+    int const words = t.padded / stage.score->lanes;
+    if (stage.score->masked)
+      edit(*stage.score, origin, kb, lead, n, t, w, w.kept, s);
+    else {
+      if (!stage.score_is_plain()) edit(*stage.score, origin, kb, lead, n, t, w, nullptr, s);
+      std::fill(w.kept, w.kept + n * words, ~std::uint64_t{0});
+    }
+    note_kept(t, w.kept, n, words);
+    if (!reduce_scores(t, scores, n)) return;
+    if (stage.weight && (!stage.weight->identity || stage.weight->masked)) {
+      std::uint64_t* own = stage.weight->masked ? s.take_as<std::uint64_t>(n * words) : nullptr;
+      edit(*stage.weight, origin, kb, lead, n, t, w, own, s);
+      if (own)
+        for (extent_t i = 0; i < n * words; ++i) w.kept[i] &= own[i];
+    }
+    if (stage.values.size == 0) return;
+    clean_values(kb, s);
+    T const* const v = kb.clean ? kb.clean : kb.value;
+    extent_t const v_row = kb.clean ? stage.value_row() : kb.value_row;
+    extent_t row = stage.value_row();
+    T* out = kb.clean ? nullptr : final_place(origin, t, row);
+    start const how = out ? start::scaled : starting(t);
+    if (out)
+      conclude(origin, t, t.rescale, s);
+    else
+      out = t.context, row = stage.value_row();
+    for (int g = 0; g < count; ++g) {
+      reach const& r = grains[g];
+      extent_t const lanes = std::min(r.lanes, t.count - r.lane);
+      if (lanes <= 0) continue;
+      multiply_tile<T>(w.scores[0] + r.from * t.padded + r.lane, 1, t.padded, v + r.from * v_row, v_row, lanes,
+                       stage.values.size, std::max<extent_t>(0, r.to - r.from), out + r.lane * row, row, how,
+                       t.rescale + r.lane, kb.clean ? false : kb.value_padded);
+    }
+    if (how == start::scaled) {
+      t.stored = true;
+      return;
+    }
+    if (kb.clean) add_live_rest(kb, lead, n, t, scores, w.kept, words);
+    t.started = true;
+  }
+  void note_kept(state& t, std::uint64_t const* kept, extent_t count, int words) const {
+    int const per_word = stage.score->lanes;
+    for (int i = 0; i < words; ++i) {
+      std::uint64_t any = 0;
+      for (extent_t k = 0; k < count; ++k) any |= kept[k * words + i];
+      int const bit = i * per_word;
+      t.kept_any[bit / 64] |= any << (bit % 64);
+    }
+    if (stage.kind == stream_kind::mean)
       for (extent_t k = 0; k < count; ++k)
         for (int l = 0; l < t.padded; ++l)
           t.kept_count[l] += static_cast<T>(kept[k * words + l / per_word] >> (l % per_word) & 1);
   }
 
-  void finish(extent_t const* origin, tile_state& t, scratch& s) const {
-    char* const mark = s.next;
-    T* extra = nullptr;
-    if (sink) {
-      extra = s.take_as<T>(t.padded + 64);
-      block b{origin, &single, 0, 1, &lanes, t.from, t.count};
-      run_padded(*sink, b, t.padded, nullptr, reinterpret_cast<char*>(extra), 0, s, false, 0, nullptr);
-    }
-    T* result = s.take_as<T>(t.padded + 64);  // one value a lane: a factor for the context, or the value itself
-    for (int l = 0; l < t.padded; ++l) {
-      bool const kept = (t.kept_any[l / 64] >> (l % 64) & 1) != 0;
-      T m = t.maximum[l], sum = t.sum[l], before = T(1);
-      if (uses_softmax()) {
-        if (extra) {
-          T const e = extra[l];
-          T const joint = !kept || !(m >= e) ? (kept && m != m ? m : e) : m;
-          T const shift = joint == -infinity<T> ? T(0) : joint;
-          before = kept ? static_cast<T>(std::exp(m - shift)) : T(0);
-          if (kept && m == -infinity<T>) before = T(0);
-          sum = (kept ? sum * before : T(0)) + static_cast<T>(std::exp(e - shift));
-          m = joint;
-        }
-        bool const nothing = kept && m == -infinity<T> && sum == T(0);  // live scores, all of them -infinity
-        T const log_sum = !kept && !extra     ? -infinity<T>
-                          : m == -infinity<T> ? (sum == sum ? m : sum)
-                                              : m + static_cast<T>(std::log(sum));
-        if (lse.data) {
-          if (l < t.count) {
-            extent_t coordinates[loops::max_rank];
-            std::copy(origin, origin + loops::max_rank, coordinates);
-            lanes.locate(t.from + l, coordinates);
-            static_cast<T*>(lse.data)[offset_at(coordinates, lse.stride)] = log_sum;
-          }
-        }
-        if (kind == stream_kind::log_sum_exp)
-          result[l] = log_sum;
-        else
-          result[l] = !kept     ? T(0)
-                      : nothing ? std::numeric_limits<T>::quiet_NaN()
-                                : before / sum * static_cast<T>(output_scale);
-      } else if (kind == stream_kind::maximum)
-        result[l] = m;
-      else if (kind == stream_kind::sum)
-        result[l] = sum * static_cast<T>(output_scale);
-      else if (kind == stream_kind::mean)
-        result[l] = t.kept_count[l] > 0 ? sum / t.kept_count[l] * static_cast<T>(output_scale) : T(0);
-      else
-        result[l] = static_cast<T>(output_scale);
-    }
-    loops::bound slots[4] = {};
-    if (has_values()) {
-      extent_t const row = value_row();
-      for (extent_t l = 0; l < t.count; ++l) {
-        T* c = t.context + l * row;
-        if (!t.started || !(t.kept_any[l / 64] >> (l % 64) & 1))
-          std::fill(c, c + values.size, T(0));
-        else if (result[l] != T(1))
-          row_scale_all(c, (values.size + width<T> - 1) / width<T> * width<T>, result[l]);
+  /// A value behind an excluded key must not reach the output, not even as 0 * NaN: such values are replaced by zeros here
+  /// and added afterwards for the lanes that keep their key.
+  void clean_values(keys_block& kb, scratch& s) const {
+    if (kb.finite >= 0) return;
+    kb.finite = 1;
+    extent_t const n = stage.values.size, row = stage.value_row();
+    vector<T> even = zero<T>(), odd = even;  // 0 times every value: NaN unless all are finite
+    for (extent_t k = 0; k < kb.count; ++k) {
+      T const* v = kb.value + k * kb.value_row;
+      extent_t c = 0;
+      for (; c + 2 * width<T> <= n; c += 2 * width<T>) {
+        even = fma(load(v + c), zero<T>(), even);
+        odd = fma(load(v + c + width<T>), zero<T>(), odd);
       }
-      slots[0] = {reinterpret_cast<char const*>(t.context), row * static_cast<extent_t>(sizeof(T)), sizeof(T)};
-      block b{origin, &lanes, t.from, t.count, &values, 0, values.size};
-      run_block(*epilogue, b, slots, target, s, masked, fill);
-    } else {
-      slots[0] = {reinterpret_cast<char const*>(result), 0, sizeof(T)};
-      block b{origin, &single, 0, 1, &lanes, t.from, t.count};
-      run_block(*epilogue, b, slots, target, s, masked, fill);
+      if (c + width<T> <= n) even = fma(load(v + c), zero<T>(), even), c += width<T>;
+      if (c < n) odd = fma(load_partial(v + c, static_cast<int>(n - c)), zero<T>(), odd);
     }
-    s.next = mark;
+    if (reduce_add(even + odd) == T(0)) return;
+    kb.finite = 0;
+    kb.clean = s.take_as<T>(kb.count * row);
+    for (extent_t k = 0; k < kb.count; ++k)
+      for (extent_t c = 0; c < n; ++c) {
+        T const v = kb.value[k * kb.value_row + c];
+        kb.clean[k * row + c] = v - v == T(0) ? v : T(0);
+      }
+  }
+  void add_live_rest(keys_block const& kb, extent_t lead, extent_t count, state& t, T const* weights,
+                     std::uint64_t const* kept, int words) const {
+    int const per_word = stage.score->lanes;
+    for (extent_t k = 0; k < count; ++k)
+      for (extent_t c = 0; c < stage.values.size; ++c) {
+        T const v = kb.value[(lead + k) * kb.value_row + c];
+        if (v - v == T(0)) continue;
+        for (extent_t l = 0; l < t.count; ++l)
+          if (kept[k * words + l / per_word] >> (l % per_word) & 1)
+            t.context[l * stage.value_row() + c] += weights[k * t.padded + l] * v;
+      }
   }
 
-  /// Tiles first .. last of one batch element, all of them against each block of keys in turn.
-  void run_tiles(extent_t const* origin, extent_t first, extent_t last, scratch& s) const {
-    tile_state state[4];
-    extent_t const row = value_row();
-    for (extent_t i = first; i < last; ++i) {
-      tile_state& t = state[i - first];
-      t.from = tile_from(i);
-      t.count = std::min(lanes.size, tile_from(i + 1)) - t.from;
-      t.padded = static_cast<int>((t.count + width<T> - 1) / width<T> * width<T>);
-      for (int d = 0; d < dots; ++d) t.query[d] = s.take_as<T>(t.padded * std::max<extent_t>(parts[d].depth.size, 1));
-      t.context = s.take_as<T>(t.count * row);
-      t.maximum = s.take_as<T>(t.padded * 4);
-      t.sum = t.maximum + t.padded;
-      t.rescale = t.sum + t.padded;
-      t.kept_count = t.rescale + t.padded;
-      std::fill(t.maximum, t.maximum + t.padded, -infinity<T>);
-      std::fill(t.sum, t.sum + t.padded * 3, T(0));
-      pack_queries(origin, t, s);
+  // ---- the end of a tile
+  /// What a part found, added to what the parts before it found.
+  void merge(state& into, state& part) const {
+    for (int l = 0; l < into.padded; l += 64) into.kept_any[l / 64] |= part.kept_any[l / 64];
+    for (int l = 0; l < into.padded; l += width<T>) {
+      vector<T> const a = load(into.maximum + l), b = load(part.maximum + l);
+      vector<T> factor_a = broadcast(T(1)), factor_b = factor_a;
+      if (stage.uses_softmax()) {
+        vector<T> const largest = max(a, b);
+        auto const now = detail::fold_of<T>(largest);
+        factor_a = detail::moved<T>(a, now);
+        factor_b = detail::moved<T>(b, now);
+        store(into.maximum + l, largest);
+      } else {
+        store(into.maximum + l, max_propagating_nan(a, b));
+      }
+      store(into.sum + l, fma(load(part.sum + l), factor_b, load(into.sum + l) * factor_a));
+      store(into.kept_count + l, load(into.kept_count + l) + load(part.kept_count + l));
+      store(into.rescale + l, factor_a);
+      store(part.rescale + l, factor_b);
     }
-    T* scores[max_dots];
-    extent_t const size = block_size();
-    for (int d = 0; d < std::max(dots, 1); ++d) scores[d] = s.take_as<T>(size * lane_tile<T>);
-    auto* kept = s.take_as<std::uint64_t>(size * (lane_tile<T> / score->lanes + 1));
-    extent_t const lane_from = state[0].from,
-                   lane_count = state[last - first - 1].from + state[last - first - 1].count - lane_from;
-    extent_t const blocks = (keys.size + size - 1) / size;
-    if (keys.size > 0)
-      walk(origin, 0, blocks, lane_from, lane_count, 1, state, static_cast<int>(last - first), scores, kept, s);
-    for (extent_t i = 0; i < last - first; ++i) finish(origin, state[i], s);
+    if (!stage.has_values() || !part.started) return;
+    extent_t const row = stage.value_row();
+    for (extent_t l = 0; l < into.count; ++l) {
+      T *a = into.context + l * row, *b = part.context + l * row;
+      vector<T> const factor_a = broadcast(into.rescale[l]), factor_b = broadcast(part.rescale[l]);
+      for (extent_t c = 0; c < up(stage.values.size, width<T>); c += width<T>) {
+        vector<T> const before = into.started ? load(a + c) * factor_a : zero<T>();
+        store(a + c, fma(load(b + c), factor_b, before));
+      }
+    }
+    into.started = true;
   }
-  /// Blocks low .. high, bisected: the cost of skipping follows what is kept. known: 1 not classified yet, 2 all kept.
-  void walk(extent_t const* origin, extent_t low, extent_t high, extent_t lane_from, extent_t lane_count, int known,
-            tile_state* state, int count, T* const* scores, std::uint64_t* kept, scratch& s) const {
-    extent_t const size = block_size(), from = low * size, n = std::min(keys.size, high * size) - from;
-    if (known == 1) {
-      known = classify(origin, lane_from, lane_count, from, n);
-      if (known == 0) return;
-    }
-    if (high - low > 1) {
-      extent_t const middle = low + (high - low) / 2;
-      walk(origin, low, middle, lane_from, lane_count, known, state, count, scores, kept, s);
-      walk(origin, middle, high, lane_from, lane_count, known, state, count, scores, kept, s);
+
+  /// The factor that each lane's context still needs, or the lane's result where there is no context; stores its
+  /// log-sum-exp. May write over t.rescale.
+  void conclude(extent_t const* origin, state const& t, T* result, scratch& s) const {
+    if (!stage.uses_softmax()) {
+      for (int l = 0; l < t.padded; ++l) {
+        T const scale = static_cast<T>(stage.output_scale);
+        switch (stage.kind) {
+          case stream_kind::maximum: result[l] = t.maximum[l]; break;
+          case stream_kind::sum: result[l] = t.sum[l] * scale; break;
+          case stream_kind::mean: result[l] = t.kept_count[l] > 0 ? t.sum[l] / t.kept_count[l] * scale : T(0); break;
+          default: result[l] = scale;
+        }
+      }
       return;
     }
     char* const mark = s.next;
-    key_block kb;
-    kb.from = from;
-    kb.count = n;
-    for (int i = 0; i < count; ++i) {
-      int const own = known == 2 ? 2 : count == 1 ? known : classify(origin, state[i].from, state[i].count, from, n);
-      if (own != 0) step(origin, kb, state[i], own, scores, kept, s);
+    bool const wants_log = stage.lse.data || stage.kind == stream_kind::log_sum_exp;
+    T* const log_sum = wants_log ? s.take_as<T>(t.padded) : nullptr;
+    if (!stage.sink && t.keeps_all()) {
+      for (int l = 0; l < t.padded; l += width<T>) {
+        // live scores that are all -infinity have the sum 0 and the context 0: their quotient is NaN, as it should be
+        store(result + l, broadcast(static_cast<T>(stage.output_scale)) / load(t.sum + l));
+        if (!wants_log) continue;
+        vector<T> const log = kernel::log(load<T, width<T>>(t.sum + l)).v[0];
+        vector<T> const residue = softmax_residue<T>(t.maximum + l);
+        store(log_sum + l, load(t.maximum + l) + fma(residue, broadcast(-ln_2<T>), log));
+      }
+    } else {
+      conclude_lanes(origin, t, result, log_sum, s);
     }
+    if (stage.lse.data) {
+      T* const out = static_cast<T*>(stage.lse.data) + offset_in(stage.batch, origin, stage.lse.stride);
+      for (extent_t l = 0; l < t.count; ++l) out[stage.lanes.offset(t.from + l, stage.lse.stride)] = log_sum[l];
+    }
+    if (stage.kind == stream_kind::log_sum_exp) std::copy(log_sum, log_sum + t.padded, result);
     s.next = mark;
   }
+  /// The same a lane at a time: with a sink, or with lanes that kept nothing.
+  void conclude_lanes(extent_t const* origin, state const& t, T* result, T* log_sum, scratch& s) const {
+    T* sink = nullptr;
+    if (stage.sink) {
+      sink = s.take_as<T>(t.padded + 64);
+      block b{origin, &single, 0, 1, &stage.lanes, t.from, t.count};
+      run_padded(*stage.sink, b, t.padded, nullptr, reinterpret_cast<char*>(sink), 0, s, false, 0, nullptr);
+    }
+    T* residue = s.take_as<T>(t.padded);
+    for (int l = 0; l < t.padded; l += width<T>) store(residue + l, softmax_residue<T>(t.maximum + l));
+    for (int l = 0; l < t.padded; ++l) {
+      bool const kept = t.keeps(l);
+      // weights carry 2^residue, so the sum does, and so will the context
+      T m = t.maximum[l], before = static_cast<T>(std::exp2(-residue[l])), sum = t.sum[l] * before;
+      if (sink) {
+        T const e = sink[l];
+        T const joint = !kept || !(m >= e) ? (kept && m != m ? m : e) : m;
+        T const shift = joint == -infinity<T> ? T(0) : joint;
+        T const moved = kept && m != -infinity<T> ? static_cast<T>(std::exp(m - shift)) : T(0);
+        sum = (kept ? sum * moved : T(0)) + static_cast<T>(std::exp(e - shift));
+        before *= moved;
+        m = joint;
+      }
+      bool const nothing = kept && m == -infinity<T> && sum == T(0);  // live scores, all of them -infinity
+      if (log_sum)
+        log_sum[l] = !kept && !sink      ? -infinity<T>
+                     : m == -infinity<T> ? (sum == sum ? m : sum)
+                                         : m + static_cast<T>(std::log(sum));
+      result[l] = !kept     ? T(0)
+                  : nothing ? std::numeric_limits<T>::quiet_NaN()
+                            : before / sum * static_cast<T>(stage.output_scale);
+    }
+  }
 
-  void run(int threads, char* memory, std::size_t per_thread) const {
-    if (batch.size == 0 || lanes.size == 0 || (has_values() && values.size == 0 && !lse.data)) return;
-    extent_t const at_once = tiles_at_once(threads), groups = (tiles() + at_once - 1) / at_once;
-    double const work_size = static_cast<double>(batch.size) * static_cast<double>(lanes.size) *
-                             static_cast<double>(keys.size) * static_cast<double>(depth_total() + values.size + 1);
-    run_team(work_size < 40000 ? 1 : threads, [&](team& t) {
-      t.share(batch.size * groups, [&](extent_t job) {
-        scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
-        extent_t origin[loops::max_rank] = {};
-        batch.locate(job / groups, origin);
-        extent_t const g = groups - 1 - job % groups;  // the last queries first: causal ones have most to do
-        run_tiles(origin, g * at_once, std::min(tiles(), (g + 1) * at_once), s);
-      });
-    });
+  void finish(extent_t const* origin, state& t, scratch& s) const {
+    if (t.stored) return;
+    char* const mark = s.next;
+    T* result = s.take_as<T>(t.padded + 64);
+    conclude(origin, t, result, s);
+    loops::bound slots[4] = {};
+    if (!stage.has_values()) {
+      slots[0] = {reinterpret_cast<char const*>(result), 0, sizeof(T)};
+      block b{origin, &single, 0, 1, &stage.lanes, t.from, t.count};
+      run_block(*stage.epilogue, b, slots, stage.target, s, stage.masked, stage.fill);
+      s.next = mark;
+      return;
+    }
+    extent_t const row = stage.value_row(), n = stage.values.size;
+    extent_t apart = 0;
+    bool const runs = at.direct && at.target.runs(t.from, t.count, apart);
+    T* const target = at.direct ? static_cast<T*>(stage.target.data) + offset_in(stage.batch, origin, stage.target.stride)
+                                : nullptr;
+    T* const first = runs ? target + at.target.offset(t.from) : nullptr;
+    for (extent_t l = 0; l < t.count; ++l) {
+      T* const c = t.context + l * row;
+      T* const out = !at.direct ? c : runs ? first + l * apart : target + at.target.offset(t.from + l);
+      if (!t.started || !t.keeps(static_cast<int>(l))) {
+        std::fill(out, out + n, T(0));
+        continue;
+      }
+      vector<T> const factor = broadcast(result[l]);
+      extent_t i = 0;
+      for (; i + width<T> <= n; i += width<T>) store(out + i, load(c + i) * factor);
+      if (i < n) store_partial(out + i, load(c + i) * factor, static_cast<int>(n - i));
+    }
+    if (!at.direct) {
+      slots[0] = {reinterpret_cast<char const*>(t.context), row * static_cast<extent_t>(sizeof(T)), sizeof(T)};
+      block b{origin, &stage.lanes, t.from, t.count, &stage.values, 0, n};
+      run_block(*stage.epilogue, b, slots, stage.target, s, stage.masked, stage.fill);
+    }
+    s.next = mark;
   }
 };
 
