@@ -76,9 +76,9 @@ class comparison {
   double sample(entry const& e, double expected) const {
     int const repeats = expected < 1e-3 ? std::min(10000, static_cast<int>(1e-3 / expected) + 1) : 1;
     if (expected < 0.02) e.work.run(threads_);  // bring its operands back to where its own last run leaves them
-    double const start = now();
+    double const start = now(threads_);
     for (int i = 0; i < repeats; ++i) e.work.run(threads_);
-    return (now() - start) / repeats;
+    return (now(threads_) - start) / repeats;
   }
 
   void measure() {
