@@ -66,10 +66,11 @@ struct group {
       locate_many(i, coordinates);
   }
   [[gnu::noinline]] void locate_many(extent_t i, extent_t* coordinates) const {
-    for (int a = count; a-- > 0;) {
+    for (int a = count; a-- > 1;) {
       coordinates[axis[a]] = extent[a] ? i % extent[a] : 0;
       i = extent[a] ? i / extent[a] : 0;
     }
+    coordinates[axis[0]] = i;
   }
   [[gnu::noinline]] extent_t offset(extent_t i, extent_t const* stride) const {
     extent_t o = 0;
@@ -119,17 +120,25 @@ using block_function = void (*)(void const* node, bound const* in, char* out, ex
 /// 0: the box excludes everything, 2: it keeps everything, 1: it has to be looked at. Half-open ranges by axis.
 using classify_function = int (*)(void const* node, extent_t const* low, extent_t const* high);
 
-/// An elementwise tree that a kernel can run.
+/// An elementwise tree that a kernel can run; its operands lie where sized_program keeps them.
 struct program {
   void const* node = nullptr;
   int count = 0;
-  operand operands[max_operands];
+  operand const* operands = nullptr;
   block_function plain = nullptr;
   block_function masked = nullptr;  // null where nothing can be excluded
   classify_function classify = nullptr;
   int lanes = 1;
   int size = 0;           // bytes of a value
   bool identity = false;  // the tree is slot 0 itself
+};
+
+/// A program with as many operands as its tree has, and no more to clear or to copy.
+template <int Count> struct sized_program : program {
+  operand storage[Count > 0 ? Count : 1];
+  sized_program() { operands = storage; }
+  sized_program(sized_program const&) = delete;
+  sized_program& operator=(sized_program const&) = delete;
 };
 
 /// Strided memory that a kernel writes.

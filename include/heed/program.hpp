@@ -9,17 +9,18 @@
 namespace heed::detail {
 inline namespace HEED_ARCH {
 
-/// What a flat tree needs to become a kernel's program.
-template <class SA, class Storage, class Tree> [[gnu::cold]] loops::program make_program(Tree const& tree) {
+/// Makes a flat tree over the axes SA, whose values are kept as Storage, a program.
+template <class SA, class Storage, class Tree, int Count>
+[[gnu::cold]] void fill_program(loops::sized_program<Count>& p, Tree const& tree) {
   constexpr int count = kernel::terminals<Tree>::count;
+  static_assert(count == Count || (count == 0 && Count == 1));
   static_assert(count <= loops::max_operands,
                 "heed: an elementwise tree with more than 48 operands in one stage: put a let around a part of it");
   static_assert(SA::rank <= loops::max_rank,
                 "heed: more than 20 axes in one stage: put a let around a part of the expression");
-  loops::program p;
   p.node = &tree;
   p.count = count;
-  loops::operand* out = p.operands;
+  loops::operand* out = p.storage;
   plan::collector<SA, Tree>::go(tree, out);
   p.plain = &kernel::run_plain<Tree, Storage>;
   if constexpr (plan::excludes<Tree>) {
@@ -29,7 +30,12 @@ template <class SA, class Storage, class Tree> [[gnu::cold]] loops::program make
   p.lanes = kernel::lanes_of<Tree>;
   p.size = static_cast<int>(sizeof(Storage));
   p.identity = plan::is_bare_slot<Tree>;
-  return p;
+}
+template <class SA, class Storage, class Tree> struct made_program : loops::sized_program<kernel::terminals<Tree>::count> {
+  explicit made_program(Tree const& tree) { detail::fill_program<SA, Storage>(*this, tree); }
+};
+template <class SA, class Storage, class Tree> auto make_program(Tree const& tree) {
+  return made_program<SA, Storage, Tree>(tree);
 }
 
 template <class SA> struct stage_axes {

@@ -25,11 +25,11 @@ struct wanted_result {
 };
 template <class T> inline constexpr char type_key = 0;
 
-/// A stored result.
+/// A stored result. (Not cleared: a runner holds room for many, and most runs have a few.)
 struct stored_result {
-  node_id id = 0;
-  void const* data = nullptr;
-  extent_t strides[loops::max_rank] = {};
+  node_id id;
+  void const* data;
+  extent_t strides[loops::max_rank];
 };
 
 /// Explains: describes stages; a run that only runs does not compile the words for it.
@@ -59,7 +59,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
                         " bytes between its stages, more than the limit of " + std::to_string(limit_) +
                         "; the last of them would be " + std::string(name) + " with axes " + detail::axis_names(A{}) +
                         ": " + std::string(why));
-    if (pending_ < most_pending) waiting_[pending_] = {bytes, why};
+    if (pending_ < most_pending) waiting_[pending_] = {bytes, why.data()};
     ++pending_;
     if (!dry_) l.data = reinterpret_cast<T*>(memory_.take(bytes));
   }
@@ -359,14 +359,14 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     k.bare_output = program.identity && std::is_same_v<std::remove_const_t<T>, V>;
     k.target = detail::make_target<SA>(out);
     k.fill = fill;
-    loops::program loads[2 * (dots + 1)];
+    loops::sized_program<1> loads[2 * (dots + 1)];
     k.dots = dots;
     {
       int i = 0;
       auto place = [&](auto const& d) {
         using Dot = std::remove_cvref_t<decltype(d)>;
-        loads[2 * i] = detail::make_program<SA, V>(d.key);
-        loads[2 * i + 1] = detail::make_program<SA, V>(d.query);
+        detail::fill_program<SA, V>(loads[2 * i], d.key);
+        detail::fill_program<SA, V>(loads[2 * i + 1], d.query);
         k.parts[i].key = side<V>(loads[2 * i]);
         k.parts[i].query = side<V>(loads[2 * i + 1]);
         k.parts[i].depth = sa.template group<typename Dot::over>();
@@ -376,18 +376,13 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       std::apply([&](auto const&... d) { (place(d), ...); }, scores.dots);
     }
     if constexpr (has_values) {
-      loads[2 * dots] = detail::make_program<SA, V>(values);
+      detail::fill_program<SA, V>(loads[2 * dots], values);
       k.value = side<V>(loads[2 * dots]);
     }
-    loops::program weight_program, sink_program;
-    if constexpr (has_weights) {
-      weight_program = detail::make_program<SA, V>(weights);
-      k.weight = &weight_program;
-    }
-    if constexpr (has_sink) {
-      sink_program = detail::make_program<SA, V>(sink);
-      k.sink = &sink_program;
-    }
+    [[maybe_unused]] auto const weight_program = optional_program<SA, V>(weights);
+    [[maybe_unused]] auto const sink_program = optional_program<SA, V>(sink);
+    if constexpr (has_weights) k.weight = &weight_program;
+    if constexpr (has_sink) k.sink = &sink_program;
     if constexpr (!std::is_same_v<Lse, no_axis>)
       if (lse.data) k.lse = detail::make_target<SA>(lse);
 
@@ -452,6 +447,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   template <class Tuple> struct depth_axes;
   template <class... D> struct depth_axes<std::tuple<D...>> { using type = unite_all<typename D::over...>; };
 
+  template <class SA, class V, class Tree> static auto optional_program(Tree const& tree) {
+    if constexpr (std::is_same_v<Tree, no_axis>)
+      return no_axis{};
+    else
+      return detail::make_program<SA, V>(tree);
+  }
   template <class V> static kernel::matrix side(loops::program const& load) {
     kernel::matrix m;
     m.operand = load.operands[0];
@@ -610,7 +611,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
                 [[maybe_unused]] stage_axes<SA> const& sa, [[maybe_unused]] loops::program const& program,
                 leaf<T, A> const&, [[maybe_unused]] double operations, [[maybe_unused]] More&& more) {
     // results are allocated before the stages that they need and written by the last of these
-    waiting_result const stored = pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{};
+    waiting_result const stored = pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{0, ""};
     if (pending_ > 0) --pending_;
     if constexpr (Explains) {
       if (!report_) return;
@@ -641,8 +642,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   bool dry_;
   std::size_t stored_bytes_ = 0;
   struct waiting_result {
-    std::size_t bytes = 0;
-    std::string_view why;
+    std::size_t bytes;
+    char const* why;
   };
   static constexpr int most_pending = 64;
   waiting_result waiting_[most_pending];

@@ -76,7 +76,9 @@ template <class T> class stream_run {
     extent_t batch, first_tile, last_tile, part;
   };
   job job_at(extent_t i) const {
-    extent_t const each = parts_shared ? parts : groups, rest = i % each;
+    extent_t const each = parts_shared ? parts : groups;
+    if (each == 1) return {i, 0, stage.tiles(), 0};
+    extent_t const rest = i % each;
     if (parts_shared) return {i / each, 0, 1, rest};
     extent_t const g = groups - 1 - rest;
     return {i / each, g * at_once, std::min(stage.tiles(), (g + 1) * at_once), 0};
@@ -159,7 +161,7 @@ template <class T> class stream_run {
   // ---- one tile of lanes
   void size_of(state& t, extent_t tile) const {
     t.from = stage.tile_from(tile);
-    t.count = std::min(stage.lanes.size, stage.tile_from(tile + 1)) - t.from;
+    t.count = (tile + 1 == stage.tiles() ? stage.lanes.size : stage.tile_from(tile + 1)) - t.from;
     t.padded = static_cast<int>(up(t.count, width<T>));
   }
   void place(state& t, extent_t tile, scratch& s) const {

@@ -95,7 +95,7 @@ template <class T> struct streamed {
   extent_t blocks() const { return (keys.size + block_size() - 1) / block_size(); }
   extent_t vectors() const { return (lanes.size + width<T> - 1) / width<T>; }
   extent_t tiles() const { return std::max<extent_t>(1, (vectors() * width<T> + lane_tile<T> - 1) / lane_tile<T>); }
-  extent_t tile_from(extent_t t) const { return vectors() * t / tiles() * width<T>; }
+  extent_t tile_from(extent_t t) const { return t == 0 ? 0 : vectors() * t / tiles() * width<T>; }
   /// Blocks of keys that one thread takes in a row. Where all lanes are one tile, the keys are what can be shared: their
   /// parts are summed apart, and then up in one order, whoever computed them.
   extent_t part_blocks() const {
