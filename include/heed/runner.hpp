@@ -122,7 +122,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   template <class X> static bool same_terminal(X const&, X const&) { return false; }
 
   // ---------------------------------------------------------------- checks before a stage
-  /// True where the term has the excluding value nowhere; looks at biases once.
+  /// True where the term has the excluding value nowhere, as far as a look at it may cost.
   template <class Tree, class Shape> bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
     if (dry_) return true;
     using SA = typename Tree::axes_type;
@@ -141,6 +141,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     loops::group g;
     for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
     if (g.size == 0) return false;
+    if (g.size > loops::whole_scan_limit) return true;  // looked at tile by tile, as it is read anyway
     extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
     for (extent_t i = 0; i < g.size; i += run) {
       T const* p = l.data + g.offset(i, l.strides);

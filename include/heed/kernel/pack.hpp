@@ -450,6 +450,15 @@ template <class T, int L> HEED_INLINE pack<T, L> neg(pack<T, L> a) {
   using W = detail::wrapping<T>;
   return detail::each([](auto x) { return detail::from<T>(-detail::as<W>(x)); }, a);
 }
+template <int L> HEED_INLINE pack<std::int64_t, L> bit_xor(pack<std::int64_t, L> a, pack<std::int64_t, L> b) {
+  using I = std::int64_t;
+  return detail::each(
+      [](auto x, auto y) { return detail::from<I>(detail::as<std::uint64_t>(x) ^ detail::as<std::uint64_t>(y)); }, a, b);
+}
+// With zeros from above.
+template <int By, int L> HEED_INLINE pack<std::int64_t, L> shift_right(pack<std::int64_t, L> a) {
+  return detail::each([](auto x) { return detail::from<std::int64_t>(detail::as<std::uint64_t>(x) >> By); }, a);
+}
 template <detail::Floating T, int L> HEED_INLINE pack<T, L> div(pack<T, L> a, pack<T, L> b) {
   return detail::each([](vector<T> x, vector<T> y) { return vector<T>(x / y); }, a, b);
 }

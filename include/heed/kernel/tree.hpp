@@ -25,6 +25,9 @@ using lane_type = std::conditional_t<heed::detail::is_real<T> || std::is_same_v<
 template <class N> struct terminals { static constexpr int count = 1; };
 template <class T> struct terminals<heed::detail::scalar<T>> { static constexpr int count = 0; };
 template <class A> struct terminals<heed::detail::extents_node<A>> { static constexpr int count = 0; };
+template <class... A> struct terminals<heed::detail::dropout_mask<heed::axes<A...>>> {
+  static constexpr int count = static_cast<int>(sizeof...(A));  // a word for each axis
+};
 template <class Op, class T, class A, class... E> struct terminals<heed::detail::map<Op, T, A, E...>> {
   static constexpr int count = (terminals<E>::count + ... + 0);
 };
@@ -57,11 +60,12 @@ inline constexpr int lanes_of = [] {
 }();
 
 // ---------------------------------------------------------------- values
-/// Where the evaluation stands: the terminals' places, the row and the first lane.
+/// Where the evaluation stands: the terminals' places in this row, and the first lane.
 struct cursor {
-  loops::bound const* in;
-  extent_t row, lane;
-  template <int I> HEED_INLINE char const* at() const { return in[I].data + row * in[I].row + lane * in[I].lane; }
+  char const* const* row;
+  extent_t const* step;  // from lane to lane, in bytes
+  extent_t lane;
+  template <int I> HEED_INLINE char const* at() const { return row[I] + lane * step[I]; }
 };
 
 template <int L, int I, class N> struct value_at;  // terminals: leaf, index, slot, fetched
@@ -81,6 +85,22 @@ template <int L, int I, class N> struct value_at {  // fetched or computed outsi
 template <int L, int I, class T, class A> struct value_at<L, I, heed::detail::leaf<T, A>> {
   static HEED_INLINE auto go(heed::detail::leaf<T, A> const&, cursor const& c) {
     return kernel::load_lanes<std::remove_const_t<T>, L>(c.at<I>());
+  }
+};
+template <int L, int I, class... A>
+struct value_at<L, I, heed::detail::dropout_mask<heed::axes<A...>>> {
+  using node = heed::detail::dropout_mask<heed::axes<A...>>;
+  static HEED_INLINE mask<L> go(node const& n, cursor const& c) {
+    return words(n, c, std::make_index_sequence<sizeof...(A)>{});
+  }
+  template <std::size_t... J>
+  static HEED_INLINE mask<L> words(node const& n, [[maybe_unused]] cursor const& c, std::index_sequence<J...>) {
+    auto sum = splat<std::int64_t, L>(0);
+    ((sum = bit_xor(sum, kernel::load<std::int64_t, L>(
+                             reinterpret_cast<std::int64_t const*>(c.at<I + static_cast<int>(J)>())))),
+     ...);
+    auto const mixed = mul(bit_xor(sum, shift_right<32>(sum)), splat<std::int64_t, L>(static_cast<std::int64_t>(node::mixer)));
+    return ~lt(shift_right<32>(mixed), splat<std::int64_t, L>(static_cast<std::int64_t>(n.threshold)));
   }
 };
 template <int L, int I, class T> struct value_at<L, I, heed::detail::scalar<T>> {
@@ -211,34 +231,45 @@ template <class T> T fill_value(double fill) {
   else
     return static_cast<T>(fill);
 }
+/// f(cursor, where the result goes) for each vector of each row. What the loop needs lies in local variables: through
+/// memory, every store of a result would force it to be read again.
+template <int L, class Storage, std::size_t... I, class F>
+HEED_INLINE void for_vectors(std::index_sequence<I...>, [[maybe_unused]] loops::bound const* in, char* out,
+                             extent_t out_row, extent_t rows, extent_t lanes, F&& f) {
+  extent_t const step[] = {in[I].lane..., 0};
+  for (extent_t r = 0; r < rows; ++r) {
+    char const* const row[] = {(in[I].data + r * in[I].row)..., nullptr};
+    for (extent_t l = 0; l < lanes; l += L)
+      f(cursor{row, step, l}, out + r * out_row + l * static_cast<extent_t>(sizeof(Storage)));
+  }
+}
+template <class N> using terminal_numbers = std::make_index_sequence<static_cast<std::size_t>(terminals<N>::count)>;
+
 template <class N, class Storage>
 void run_plain(void const* node, loops::bound const* in, char* out, extent_t out_row, extent_t rows, extent_t lanes,
                double, std::uint64_t*) {
   constexpr int L = lanes_of<N>;
-  N const& n = *static_cast<N const*>(node);
-  for (extent_t r = 0; r < rows; ++r)
-    for (extent_t l = 0; l < lanes; l += L)
-      kernel::store_lanes<Storage>(out + r * out_row + l * static_cast<extent_t>(sizeof(Storage)),
-                                   value_at<L, 0, N>::go(n, cursor{in, r, l}));
+  N const n = *static_cast<N const*>(node);
+  kernel::for_vectors<L, Storage>(terminal_numbers<N>{}, in, out, out_row, rows, lanes, [&](cursor const& c, char* to) {
+    kernel::store_lanes<Storage>(to, value_at<L, 0, N>::go(n, c));
+  });
 }
 template <class N, class Storage>
 void run_masked(void const* node, loops::bound const* in, char* out, extent_t out_row, extent_t rows, extent_t lanes,
                 double fill, std::uint64_t* kept) {
   constexpr int L = lanes_of<N>;
-  N const& n = *static_cast<N const*>(node);
+  N const n = *static_cast<N const*>(node);
   using V = lane_type<typename N::value_type>;
-  for (extent_t r = 0; r < rows; ++r)
-    for (extent_t l = 0; l < lanes; l += L) {
-      cursor const c{in, r, l};
-      mask<L> const k = kept_at<L, 0, N>::go(n, c);
-      if (kept) *kept++ = k.bits;
-      char* const to = out + r * out_row + l * static_cast<extent_t>(sizeof(Storage));
-      auto const value = value_at<L, 0, N>::go(n, c);
-      if constexpr (std::is_same_v<V, bool>)
-        kernel::store_lanes<Storage>(to, value & k);  // an excluded truth value is false
-      else
-        kernel::store_lanes<Storage>(to, select(k, value, splat<V, L>(kernel::fill_value<V>(fill))));
-    }
+  V const excluded = kernel::fill_value<V>(fill);
+  kernel::for_vectors<L, Storage>(terminal_numbers<N>{}, in, out, out_row, rows, lanes, [&](cursor const& c, char* to) {
+    mask<L> const k = kept_at<L, 0, N>::go(n, c);
+    if (kept) *kept++ = k.bits;
+    auto const value = value_at<L, 0, N>::go(n, c);
+    if constexpr (std::is_same_v<V, bool>)
+      kernel::store_lanes<Storage>(to, value & k);  // an excluded truth value is false
+    else
+      kernel::store_lanes<Storage>(to, select(k, value, splat<V, L>(excluded)));
+  });
 }
 
 }  // namespace HEED_ARCH

@@ -24,14 +24,6 @@ template <class List, class A, class... New> struct taken_axes<List, A, axes<New
   using type = replace_in<List, A, New...>;
 };
 
-/// The bits that decide one coordinate: a 64-bit finaliser (Steele et al. 2014 describe the kind).
-constexpr std::uint64_t scramble(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15u;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
-
 }  // namespace detail
 
 /// table's elements at the coordinates ids along A. ids is any integer expression; axes that it shares with table are

@@ -7,6 +7,9 @@
 
 #include "tree.hpp"
 
+#include <cmath>
+#include <cstring>
+
 namespace heed::plan {
 
 struct interval {
@@ -172,6 +175,49 @@ template <class SA, class N> struct bound_of {  // softmax rows, slots, whatever
     return unknown();
   }
 };
+/// Smallest and largest of what was looked at, and whether a NaN was among it. By vectors of the compiler's, so that a mask or a
+/// bias is read at the speed of the cache, however little is optimised.
+template <class V> struct extremes {
+  using number = std::conditional_t<std::is_same_v<V, bool>, unsigned char, V>;
+  static constexpr extent_t at_once = 32 / static_cast<extent_t>(sizeof(number));
+  typedef number lanes __attribute__((vector_size(32)));
+  number smallest{}, largest{};
+  bool any = false, nan = false;
+  lanes low{}, high{};
+  decltype(lanes{} != lanes{}) odd{};
+
+  void look(V const* p, extent_t n, extent_t step) {
+    static_assert(sizeof(V) == sizeof(number));
+    if (n <= 0) return;
+    if (!any) {
+      smallest = largest = static_cast<number>(p[0]);
+      low = high = lanes{} + smallest;
+    }
+    any = true;
+    extent_t j = 0;
+    if (step == 1)
+      for (lanes v; j + at_once <= n; j += at_once) {
+        std::memcpy(&v, p + j, sizeof v);
+        low = v < low ? v : low;
+        high = v > high ? v : high;
+        odd |= v != v;
+      }
+    for (; j < n; ++j) add(static_cast<number>(p[j * step]));
+  }
+  void add(number v) {
+    smallest = v < smallest ? v : smallest;
+    largest = v > largest ? v : largest;
+    nan |= v != v;
+  }
+  /// Folds the vectors into smallest, largest and nan.
+  void finish() {
+    for (extent_t u = 0; u < at_once && any; ++u) {
+      add(low[u]), add(high[u]);
+      nan |= odd[u] != 0;
+    }
+  }
+};
+
 /// Smallest and largest element of a leaf on a box, by looking, where the box is small enough. Along = an axis whose range is
 /// given apart (a gather's ids).
 template <class SA, class Along, class T, class... A>
@@ -191,7 +237,7 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   interval none = unknown();
   if constexpr (std::is_same_v<V, bool>) none = {0, 1};
   if (volume > loops::scan_limit || volume <= 0 || !l.data) return none;
-  double smallest = std::numeric_limits<double>::infinity(), largest = -smallest;
+  extremes<V> seen;
   extent_t at[sizeof...(A) + 1] = {};
   constexpr int rank = static_cast<int>(sizeof...(A));
   extent_t base = 0;
@@ -200,19 +246,21 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   for (extent_t done = 0; done < volume; done += inner) {
     extent_t o = base;
     for (int a = 0; a + 1 < rank; ++a) o += at[a] * l.strides[a];
-    for (extent_t j = 0; j < inner; ++j) {
-      double const v = static_cast<double>(static_cast<V>(l.data[o + j * step]));
-      if (v != v) return none;
-      smallest = v < smallest ? v : smallest;
-      largest = v > largest ? v : largest;
-    }
-    if (std::is_same_v<V, bool> && smallest == 0 && largest == 1) return none;
+    if constexpr (std::is_same_v<std::remove_const_t<T>, V>)
+      seen.look(l.data + o, inner, step);
+    else
+      for (extent_t j = 0; j < inner; ++j) {
+        V const v = static_cast<V>(l.data[o + j * step]);
+        seen.look(&v, 1, 1);
+      }
     for (int a = rank - 1; a-- > 0;) {
       if (++at[a] < n[a]) break;
       at[a] = 0;
     }
   }
-  interval r{smallest, largest};
+  seen.finish();
+  if (seen.nan || (std::is_same_v<V, bool> && seen.smallest != seen.largest)) return none;
+  interval r{static_cast<double>(seen.smallest), static_cast<double>(seen.largest)};
   return is_integer<V> ? plan::integer(r) : r;
 }
 template <class SA, class T, class A> struct bound_of<SA, leaf<T, A>> {

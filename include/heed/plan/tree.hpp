@@ -50,9 +50,7 @@ template <class SA, class A> struct scalar_at<SA, index_node<A>> {
 };
 template <class SA, class... A> struct scalar_at<SA, dropout_mask<axes<A...>>> {
   static bool go(dropout_mask<axes<A...>> const& n, extent_t const* c) {
-    std::uint64_t h = n.seed;
-    ((h = detail::scramble(h ^ static_cast<std::uint64_t>(c[index_of<A, SA>]))), ...);
-    return (h >> 32) >= n.threshold;
+    return n.keeps((n.word(index_of<A, axes<A...>>, c[index_of<A, SA>]) ^ ... ^ std::uint64_t{0}));
   }
 };
 template <class SA, class Op, class T, class Axes, class... E> struct scalar_at<SA, map<Op, T, Axes, E...>> {
@@ -241,6 +239,23 @@ template <class SA, class A> struct collector<SA, index_node<A>> {
     o.size = 8;
     o.index_axis = index_of<A, SA>;
     o.varies = 1u << index_of<A, SA>;
+  }
+};
+/// The words of a dropout mask along one of its axes.
+template <class SA, class Mask, class A>
+void fetch_words(void const* node, extent_t const* coordinates, int axis, extent_t count, void* out) {
+  Mask const& n = *static_cast<Mask const*>(node);
+  auto* to = static_cast<std::uint64_t*>(out);
+  extent_t const from = coordinates[index_of<A, SA>], step = axis == index_of<A, SA> ? 1 : 0;
+  for (extent_t i = 0; i < count; ++i) to[i] = n.word(index_of<A, typename Mask::axes_type>, from + i * step);
+}
+template <class SA, class... A> struct collector<SA, dropout_mask<axes<A...>>> {
+  static void go(dropout_mask<axes<A...>> const& n, loops::operand*& out) { (word<A>(n, *out++), ...); }
+  template <class X> static void word(dropout_mask<axes<A...>> const& n, loops::operand& o) {
+    o.size = 8;
+    o.varies = 1u << index_of<X, SA>;
+    o.fetch = &plan::fetch_words<SA, dropout_mask<axes<A...>>, X>;
+    o.node = &n;
   }
 };
 template <class SA, class T, class A, int I> struct collector<SA, slot_node<T, A, I>> {
