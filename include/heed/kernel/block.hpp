@@ -133,7 +133,27 @@ template <class F> void for_runs(loops::group const& g, extent_t from, extent_t 
     std::memset(out + b.lane_count * size, 0, static_cast<std::size_t>((padded - b.lane_count) * size));
 }
 
-/// Where the block finds the operand: in place if it can, in scratch if it must.
+/// The coordinate along `axis` of elements from .. from + count of a group: first, first + step, ... with a step of 0 or 1,
+/// or nothing so simple.
+inline bool coordinate_run(loops::group const& g, int axis, extent_t from, extent_t count, extent_t& first,
+                           extent_t& step) {
+  extent_t inner = 1;
+  for (int a = g.count; a-- > 0;) {
+    if (g.axis[a] != axis) {
+      inner *= g.extent[a];
+      continue;
+    }
+    extent_t const at = from / inner;
+    first = at % g.extent[a];
+    step = inner == 1 && g.extent[a] > 1 ? 1 : 0;
+    return step == 1 ? first + count <= g.extent[a] : (from + count - 1) / inner == at;
+  }
+  step = 0;  // not an axis of the group: what first was is right
+  return true;
+}
+
+/// Where the block finds the operand: in place if it can, in scratch if it must. Coordinates that run evenly are found
+/// nowhere: `data` is then the first of them, and the steps from row to row and from lane to lane are 0 or 1.
 [[gnu::noinline]] inline loops::bound bind(loops::operand const& o, block const& b, extent_t padded, int lanes,
                                            loops::bound const* slots, scratch& memory) {
   if (o.slot >= 0) return slots[o.slot];
@@ -144,7 +164,14 @@ template <class F> void for_runs(loops::group const& g, extent_t from, extent_t 
     splat_run(size, p, lanes);
     return {p, 0, 0};
   }
-  bool const by_row = (o.varies & b.rows->bits()) != 0, by_lane = (o.varies & b.lanes->bits()) != 0;
+  if (o.index_axis >= 0 && b.row_count > 0 && b.lane_count > 0) {
+    extent_t first = b.origin[o.index_axis], row_step = 0, lane_step = 0;
+    if (coordinate_run(*b.rows, o.index_axis, b.row_from, b.row_count, first, row_step) &&
+        coordinate_run(*b.lanes, o.index_axis, b.lane_from, b.lane_count, first, lane_step))
+      return {reinterpret_cast<char const*>(first), row_step, lane_step};
+  }
+  bool const by_row = (o.varies & b.rows->bits()) != 0;
+  bool const by_lane = (o.varies & b.lanes->bits()) != 0 || o.index_axis >= 0;
   extent_t const rows = by_row ? b.row_count : 1;
   extent_t coordinates[loops::max_rank];
   std::copy(b.origin, b.origin + loops::max_rank, coordinates);
@@ -183,10 +210,7 @@ template <class F> void for_runs(loops::group const& g, extent_t from, extent_t 
   for (extent_t r = 0; r < rows; ++r) {
     b.rows->locate(b.row_from + r, coordinates);
     char* to = p + r * lanes * size;
-    if (o.index_axis >= 0) {
-      std::int64_t const v = coordinates[o.index_axis];
-      std::memcpy(to, &v, 8);
-    } else if (o.fetch)
+    if (o.fetch)
       o.fetch(o.node, coordinates, -1, 1, to);
     else
       std::memcpy(to, static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * size,

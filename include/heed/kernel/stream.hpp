@@ -17,6 +17,8 @@
 #include "functions.hpp"
 #include "streamed.hpp"
 
+#include <numeric>
+
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
@@ -30,6 +32,7 @@ template <class T> class stream_run {
   extent_t at_once, groups, parts;
   bool parts_shared;  // the parts of one batch element go to several threads
 
+  static constexpr extent_t most_tiles = 16;
   static constexpr extent_t up(extent_t n, extent_t to) { return (n + to - 1) / to * to; }
 
  public:
@@ -37,9 +40,12 @@ template <class T> class stream_run {
     // Tiles that take turns on one block of keys: several where keys and values outgrow the L2 cache or are packed.
     double const bytes =
         static_cast<double>(s.keys.size) * static_cast<double>(s.depth_total() + s.values.size) * sizeof(T);
-    bool packs = s.has_values() && !at.value.flat;
-    for (int i = 0; i < s.dots; ++i) packs |= !at.key[i].flat;
-    at_once = (bytes > 1.0e6 || packs) && s.batch.size * s.tiles() >= 8 * threads ? std::min<extent_t>(4, s.tiles()) : 1;
+    bool const gathers = s.has_values() && at.value.step != 1;
+    bool packs = s.has_values() && (!at.value.flat || crowded(at.value.rows.step, s.values.size, s.block_size()));
+    for (int i = 0; i < s.dots; ++i)
+      packs |= !at.key[i].flat || crowded(at.key[i].rows.step, s.parts[i].depth.size, s.block_size());
+    extent_t const most = gathers ? most_tiles : bytes > 1.0e6 || packs ? most_tiles / 4 : 1;
+    at_once = std::max<extent_t>(1, std::min({most, s.tiles(), s.batch.size * s.tiles() / (8 * threads)}));
     groups = (s.tiles() + at_once - 1) / at_once;
     parts = s.key_parts();
     parts_shared = parts > 1 && threads > 1 && s.batch.size < 4 * threads;
@@ -136,7 +142,7 @@ template <class T> class stream_run {
   }
   /// The tiles of a job, all of them against each block of keys in turn.
   void run_tiles(extent_t const* origin, job const& j, scratch& s) const {
-    state tiles[4];
+    state tiles[most_tiles];
     int const count = static_cast<int>(j.last_tile - j.first_tile);
     for (int i = 0; i < count; ++i) {
       place(tiles[i], j.first_tile + i, s);
@@ -258,6 +264,8 @@ template <class T> class stream_run {
       if (from.flat && from.rows.runs(kb.from, kb.count, kb.key_row[i])) {
         kb.key_step[i] = from.step;
         kb.key[i] = from.data + offset_in(stage.batch, origin, d.key.operand.stride) + from.rows.offset(kb.from);
+        if (often && from.step == 1 && crowded(kb.key_row[i], d.depth.size, kb.count))
+          kb.key[i] = copy(kb.key[i], kb.key_row[i], kb.count, d.depth.size, up(d.depth.size, width<T>), s);
         continue;
       }
       extent_t const row = up(std::max<extent_t>(d.depth.size, 1), d.key.load->lanes);
@@ -275,12 +283,8 @@ template <class T> class stream_run {
     if (at.value.flat && at.value.step == 1 && at.value.rows.runs(kb.from, kb.count, kb.value_row)) {
       kb.value = at.value.data + offset_in(stage.batch, origin, stage.value.operand.stride) +
                  at.value.rows.offset(kb.from);
-      // Rows whole pages apart share a few sets of the cache, and the tile reads them again and again: copy them.
-      extent_t const page = 4096 / static_cast<extent_t>(sizeof(T));
-      if (!often || kb.value_row == 0 || kb.value_row % page != 0) return;
-      T* to = s.take_as<T>(kb.count * row);
-      for (extent_t k = 0; k < kb.count; ++k) copy_row(kb.value + k * kb.value_row, stage.values.size, to + k * row);
-      kb.value = to;
+      if (!often || !crowded(kb.value_row, stage.values.size, kb.count)) return;
+      kb.value = copy(kb.value, kb.value_row, kb.count, stage.values.size, row, s);
     } else {
       T* to = s.take_as<T>(kb.count * row);
       std::fill(to, to + kb.count * row, T(0));
@@ -292,10 +296,26 @@ template <class T> class stream_run {
     kb.value_row = row;
     kb.value_padded = true;
   }
-  static void copy_row(T const* from, extent_t n, T* to) {
-    extent_t c = 0;
-    for (; c + width<T> <= n; c += width<T>) store(to + c, load(from + c));
-    if (c < n) store(to + c, load_partial(from + c, static_cast<int>(n - c)));
+  /// Whether rows so many elements apart share so few sets of the L1 cache (64 sets of 12 lines of 64 bytes, or smaller) that
+  /// they push each other out: a tile reads them again and again, so a copy is worth its while.
+  static bool crowded(extent_t apart, extent_t columns, extent_t rows) {
+    extent_t const bytes = std::abs(apart) * static_cast<extent_t>(sizeof(T));
+    if (bytes % 64 != 0) return false;
+    extent_t const lines = up(columns * static_cast<extent_t>(sizeof(T)), 64) / 64;
+    extent_t const sets = std::min<extent_t>(64, 64 / std::gcd(bytes / 64, extent_t{64}) * lines);
+    return sets < 64 && 2 * rows * lines > 12 * sets;
+  }
+  /// Rows `apart` elements apart, side by side, `row` elements each; `apart` becomes `row`.
+  static T* copy(T const* from, extent_t& apart, extent_t rows, extent_t columns, extent_t row, scratch& s) {
+    T* const to = s.take_as<T>(rows * row);
+    for (extent_t k = 0; k < rows; ++k) {
+      extent_t c = 0;
+      for (; c + width<T> <= columns; c += width<T>) store(to + k * row + c, load(from + k * apart + c));
+      if (c < columns)
+        store(to + k * row + c, load_partial(from + k * apart + c, static_cast<int>(columns - c)));
+    }
+    apart = row;
+    return to;
   }
 
   /// A block that keeps all its keys.

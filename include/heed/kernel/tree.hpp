@@ -60,12 +60,13 @@ inline constexpr int lanes_of = [] {
 }();
 
 // ---------------------------------------------------------------- values
-/// Where the evaluation stands: the terminals' places in this row, and the first lane.
+/// Where the evaluation stands: the terminals' places in this row (or the coordinate itself, see bind), and the first lane.
 struct cursor {
-  char const* const* row;
-  extent_t const* step;  // from lane to lane, in bytes
+  extent_t const* row;
+  extent_t const* step;  // from lane to lane
   extent_t lane;
-  template <int I> HEED_INLINE char const* at() const { return row[I] + lane * step[I]; }
+  template <int I> HEED_INLINE extent_t number() const { return row[I] + lane * step[I]; }
+  template <int I> HEED_INLINE char const* at() const { return reinterpret_cast<char const*>(number<I>()); }
 };
 
 template <int L, int I, class N> struct value_at;  // terminals: leaf, index, slot, fetched
@@ -82,13 +83,19 @@ template <int L, int I, class N> struct value_at {  // fetched or computed outsi
     return kernel::load_lanes<lane_type<typename N::value_type>, L>(c.at<I>());
   }
 };
+template <int L, int I, class A> struct value_at<L, I, heed::detail::index_node<A>> {
+  static HEED_INLINE auto go(heed::detail::index_node<A> const&, cursor const& c) {
+    if (c.step[I] > 1) return kernel::load<std::int64_t, L>(reinterpret_cast<std::int64_t const*>(c.at<I>()));
+    auto const first = splat<std::int64_t, L>(c.number<I>());
+    return add(first, select(splat_mask<L>(c.step[I] != 0), iota<L>(0), splat<std::int64_t, L>(0)));
+  }
+};
 template <int L, int I, class T, class A> struct value_at<L, I, heed::detail::leaf<T, A>> {
   static HEED_INLINE auto go(heed::detail::leaf<T, A> const&, cursor const& c) {
     return kernel::load_lanes<std::remove_const_t<T>, L>(c.at<I>());
   }
 };
-template <int L, int I, class... A>
-struct value_at<L, I, heed::detail::dropout_mask<heed::axes<A...>>> {
+template <int L, int I, class... A> struct value_at<L, I, heed::detail::dropout_mask<heed::axes<A...>>> {
   using node = heed::detail::dropout_mask<heed::axes<A...>>;
   static HEED_INLINE mask<L> go(node const& n, cursor const& c) {
     return words(n, c, std::make_index_sequence<sizeof...(A)>{});
@@ -96,10 +103,11 @@ struct value_at<L, I, heed::detail::dropout_mask<heed::axes<A...>>> {
   template <std::size_t... J>
   static HEED_INLINE mask<L> words(node const& n, [[maybe_unused]] cursor const& c, std::index_sequence<J...>) {
     auto sum = splat<std::int64_t, L>(0);
-    ((sum = bit_xor(sum, kernel::load<std::int64_t, L>(
-                             reinterpret_cast<std::int64_t const*>(c.at<I + static_cast<int>(J)>())))),
+    ((sum = bit_xor(
+          sum, kernel::load<std::int64_t, L>(reinterpret_cast<std::int64_t const*>(c.at<I + static_cast<int>(J)>())))),
      ...);
-    auto const mixed = mul(bit_xor(sum, shift_right<32>(sum)), splat<std::int64_t, L>(static_cast<std::int64_t>(node::mixer)));
+    auto const mixed =
+        mul(bit_xor(sum, shift_right<32>(sum)), splat<std::int64_t, L>(static_cast<std::int64_t>(node::mixer)));
     return ~lt(shift_right<32>(mixed), splat<std::int64_t, L>(static_cast<std::int64_t>(n.threshold)));
   }
 };
@@ -238,7 +246,7 @@ HEED_INLINE void for_vectors(std::index_sequence<I...>, [[maybe_unused]] loops::
                              extent_t out_row, extent_t rows, extent_t lanes, F&& f) {
   extent_t const step[] = {in[I].lane..., 0};
   for (extent_t r = 0; r < rows; ++r) {
-    char const* const row[] = {(in[I].data + r * in[I].row)..., nullptr};
+    extent_t const row[] = {(reinterpret_cast<extent_t>(in[I].data) + r * in[I].row)..., 0};
     for (extent_t l = 0; l < lanes; l += L)
       f(cursor{row, step, l}, out + r * out_row + l * static_cast<extent_t>(sizeof(Storage)));
   }
@@ -250,9 +258,11 @@ void run_plain(void const* node, loops::bound const* in, char* out, extent_t out
                double, std::uint64_t*) {
   constexpr int L = lanes_of<N>;
   N const n = *static_cast<N const*>(node);
-  kernel::for_vectors<L, Storage>(terminal_numbers<N>{}, in, out, out_row, rows, lanes, [&](cursor const& c, char* to) {
-    kernel::store_lanes<Storage>(to, value_at<L, 0, N>::go(n, c));
-  });
+  kernel::for_vectors<L, Storage>(
+      terminal_numbers<N>{}, in, out, out_row, rows,
+      lanes, [&](cursor const& c, char* to) __attribute__((always_inline)) {
+        kernel::store_lanes<Storage>(to, value_at<L, 0, N>::go(n, c));
+      });
 }
 template <class N, class Storage>
 void run_masked(void const* node, loops::bound const* in, char* out, extent_t out_row, extent_t rows, extent_t lanes,
@@ -261,15 +271,17 @@ void run_masked(void const* node, loops::bound const* in, char* out, extent_t ou
   N const n = *static_cast<N const*>(node);
   using V = lane_type<typename N::value_type>;
   V const excluded = kernel::fill_value<V>(fill);
-  kernel::for_vectors<L, Storage>(terminal_numbers<N>{}, in, out, out_row, rows, lanes, [&](cursor const& c, char* to) {
-    mask<L> const k = kept_at<L, 0, N>::go(n, c);
-    if (kept) *kept++ = k.bits;
-    auto const value = value_at<L, 0, N>::go(n, c);
-    if constexpr (std::is_same_v<V, bool>)
-      kernel::store_lanes<Storage>(to, value & k);  // an excluded truth value is false
-    else
-      kernel::store_lanes<Storage>(to, select(k, value, splat<V, L>(excluded)));
-  });
+  kernel::for_vectors<L, Storage>(
+      terminal_numbers<N>{}, in, out, out_row, rows,
+      lanes, [&](cursor const& c, char* to) __attribute__((always_inline)) {
+        mask<L> const k = kept_at<L, 0, N>::go(n, c);
+        if (kept) *kept++ = k.bits;
+        auto const value = value_at<L, 0, N>::go(n, c);
+        if constexpr (std::is_same_v<V, bool>)
+          kernel::store_lanes<Storage>(to, value & k);  // an excluded truth value is false
+        else
+          kernel::store_lanes<Storage>(to, select(k, value, splat<V, L>(excluded)));
+      });
 }
 
 }  // namespace HEED_ARCH
