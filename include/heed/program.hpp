@@ -6,6 +6,8 @@
 #include "kernel/tree.hpp"
 #include "plan/keep.hpp"
 
+#include <cmath>
+
 namespace heed::detail {
 inline namespace HEED_ARCH {
 
@@ -31,7 +33,8 @@ template <class SA, class Storage, class Tree, int Count>
   p.size = static_cast<int>(sizeof(Storage));
   p.identity = plan::is_bare_slot<Tree>;
 }
-template <class SA, class Storage, class Tree> struct made_program : loops::sized_program<kernel::terminals<Tree>::count> {
+template <class SA, class Storage, class Tree>
+struct made_program : loops::sized_program<kernel::terminals<Tree>::count> {
   explicit made_program(Tree const& tree) { detail::fill_program<SA, Storage>(*this, tree); }
 };
 template <class SA, class Storage, class Tree> auto make_program(Tree const& tree) {
@@ -89,10 +92,13 @@ inline double operand_bytes(loops::program const& p, extent_t const* extents) {
   for (int i = 0; i < p.count; ++i) {
     loops::operand const& o = p.operands[i];
     if (o.slot >= 0 || o.index_axis >= 0) continue;
-    double n = o.size;
+    double elements = 1, reach = 1;  // strides may meet an element more than once: it counts once
     for (int a = 0; a < loops::max_rank; ++a)
-      if (o.varies >> a & 1) n *= static_cast<double>(extents[a]);
-    total += n;
+      if (o.varies >> a & 1) {
+        elements *= static_cast<double>(extents[a]);
+        if (extents[a] > 0) reach += static_cast<double>(extents[a] - 1) * std::abs(static_cast<double>(o.stride[a]));
+      }
+    total += o.size * (o.fetch ? elements : std::min(elements, reach));
   }
   return total;
 }

@@ -612,7 +612,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
                 [[maybe_unused]] stage_axes<SA> const& sa, [[maybe_unused]] loops::program const& program,
                 leaf<T, A> const&, [[maybe_unused]] double operations, [[maybe_unused]] More&& more) {
     // results are allocated before the stages that they need and written by the last of these
-    waiting_result const stored = pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{0, ""};
+    waiting_result const stored =
+        pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{0, ""};
     if (pending_ > 0) --pending_;
     if constexpr (Explains) {
       if (!report_) return;

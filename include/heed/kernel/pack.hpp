@@ -453,7 +453,8 @@ template <class T, int L> HEED_INLINE pack<T, L> neg(pack<T, L> a) {
 template <int L> HEED_INLINE pack<std::int64_t, L> bit_xor(pack<std::int64_t, L> a, pack<std::int64_t, L> b) {
   using I = std::int64_t;
   return detail::each(
-      [](auto x, auto y) { return detail::from<I>(detail::as<std::uint64_t>(x) ^ detail::as<std::uint64_t>(y)); }, a, b);
+      [](auto x, auto y) { return detail::from<I>(detail::as<std::uint64_t>(x) ^ detail::as<std::uint64_t>(y)); }, a,
+      b);
 }
 // With zeros from above.
 template <int By, int L> HEED_INLINE pack<std::int64_t, L> shift_right(pack<std::int64_t, L> a) {

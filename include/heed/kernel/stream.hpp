@@ -94,7 +94,8 @@ template <class T> class stream_run {
     streamed<T> const& s = stage;
     if (s.batch.size == 0 || s.lanes.size == 0 || (s.has_values() && s.values.size == 0 && !s.lse.data)) return;
     double const work_size = static_cast<double>(s.batch.size) * static_cast<double>(s.lanes.size) *
-                             static_cast<double>(s.keys.size) * static_cast<double>(s.depth_total() + s.values.size + 1);
+                             static_cast<double>(s.keys.size) *
+                             static_cast<double>(s.depth_total() + s.values.size + 1);
     shared += (64 - reinterpret_cast<std::uintptr_t>(shared) % 64) % 64;
     run_team(work_size < 40000 ? 1 : team_size, [&](team& t) {
       subnormals_off quick;
@@ -281,8 +282,8 @@ template <class T> class stream_run {
     if (!stage.has_values() || stage.values.size == 0) return;
     extent_t const row = stage.value_row();
     if (at.value.flat && at.value.step == 1 && at.value.rows.runs(kb.from, kb.count, kb.value_row)) {
-      kb.value = at.value.data + offset_in(stage.batch, origin, stage.value.operand.stride) +
-                 at.value.rows.offset(kb.from);
+      kb.value =
+          at.value.data + offset_in(stage.batch, origin, stage.value.operand.stride) + at.value.rows.offset(kb.from);
       if (!often || !crowded(kb.value_row, stage.values.size, kb.count)) return;
       kb.value = copy(kb.value, kb.value_row, kb.count, stage.values.size, row, s);
     } else {
@@ -311,8 +312,7 @@ template <class T> class stream_run {
     for (extent_t k = 0; k < rows; ++k) {
       extent_t c = 0;
       for (; c + width<T> <= columns; c += width<T>) store(to + k * row + c, load(from + k * apart + c));
-      if (c < columns)
-        store(to + k * row + c, load_partial(from + k * apart + c, static_cast<int>(columns - c)));
+      if (c < columns) store(to + k * row + c, load_partial(from + k * apart + c, static_cast<int>(columns - c)));
     }
     apart = row;
     return to;
@@ -641,8 +641,8 @@ template <class T> class stream_run {
     extent_t const row = stage.value_row(), n = stage.values.size;
     extent_t apart = 0;
     bool const runs = at.direct && at.target.runs(t.from, t.count, apart);
-    T* const target = at.direct ? static_cast<T*>(stage.target.data) + offset_in(stage.batch, origin, stage.target.stride)
-                                : nullptr;
+    T* const target =
+        at.direct ? static_cast<T*>(stage.target.data) + offset_in(stage.batch, origin, stage.target.stride) : nullptr;
     T* const first = runs ? target + at.target.offset(t.from) : nullptr;
     for (extent_t l = 0; l < t.count; ++l) {
       T* const c = t.context + l * row;

@@ -127,9 +127,9 @@ template <class T> struct streamed {
 /// Where the operands of a stage lie, found once for all its tiles.
 template <class T> struct places {
   struct side {
-    line rows;           // of lanes or keys
-    extent_t step = 0;   // along the depth
-    bool flat = false;   // T, in memory, with one step along the depth
+    line rows;          // of lanes or keys
+    extent_t step = 0;  // along the depth
+    bool flat = false;  // T, in memory, with one step along the depth
     T const* data = nullptr;
   };
   side query[max_dots], key[max_dots], value;
@@ -169,12 +169,12 @@ inline extent_t offset_in(loops::group const& g, extent_t const* coordinates, ex
 template <class T> struct lane_state {
   extent_t from, count;
   int padded;
-  T* query[max_dots];                            // [depth][padded], scaled
-  T* context;                                    // [count][value_row]
-  T *maximum, *sum, *rescale, *kept_count;       // [padded]
+  T* query[max_dots];                             // [depth][padded], scaled
+  T* context;                                     // [count][value_row]
+  T *maximum, *sum, *rescale, *kept_count;        // [padded]
   std::uint64_t kept_any[lane_tile<T> / 64 + 1];  // a bit for each lane
-  bool started;                                  // the context holds something
-  bool stored;                                   // the context is in the target already, divided
+  bool started;                                   // the context holds something
+  bool stored;                                    // the context is in the target already, divided
 
   bool keeps(int lane) const { return (kept_any[lane / 64] >> (lane % 64) & 1) != 0; }
   bool keeps_all() const {

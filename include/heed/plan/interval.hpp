@@ -236,26 +236,43 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   (range(type_tag<A>{}), ...);
   interval none = unknown();
   if constexpr (std::is_same_v<V, bool>) none = {0, 1};
-  if (volume > loops::scan_limit || volume <= 0 || !l.data) return none;
-  extremes<V> seen;
-  extent_t at[sizeof...(A) + 1] = {};
+  if (volume <= 0 || !l.data) return none;
   constexpr int rank = static_cast<int>(sizeof...(A));
-  extent_t base = 0;
-  for (int a = 0; a < rank; ++a) base += lo[a] * l.strides[a];
-  extent_t const inner = rank ? n[rank - 1] : 1, step = rank ? l.strides[rank - 1] : 0;
-  for (extent_t done = 0; done < volume; done += inner) {
-    extent_t o = base;
-    for (int a = 0; a + 1 < rank; ++a) o += at[a] * l.strides[a];
+  extent_t base = 0, first = 0, reach = 1;  // from the first element to the last of those that the box touches
+  int inner_axis = rank - 1;
+  for (int a = 0; a < rank; ++a) {
+    extent_t const way = (n[a] - 1) * l.strides[a];
+    base += lo[a] * l.strides[a];
+    first += std::min<extent_t>(0, way);
+    reach += std::abs(way);
+    if (std::abs(l.strides[a]) == 1 && n[a] > 1) inner_axis = a;
+  }
+  if (std::min(volume, reach) > loops::scan_limit) return none;
+  extremes<V> seen;
+  auto look = [&](T const* p, extent_t count, extent_t step) {
     if constexpr (std::is_same_v<std::remove_const_t<T>, V>)
-      seen.look(l.data + o, inner, step);
+      seen.look(p, count, step);
     else
-      for (extent_t j = 0; j < inner; ++j) {
-        V const v = static_cast<V>(l.data[o + j * step]);
+      for (extent_t j = 0; j < count; ++j) {
+        V const v = static_cast<V>(p[j * step]);
         seen.look(&v, 1, 1);
       }
-    for (int a = rank - 1; a-- > 0;) {
-      if (++at[a] < n[a]) break;
-      at[a] = 0;
+  };
+  if (reach < volume) {  // strides that meet elements again and again: all that lies between is looked at once
+    look(l.data + base + first, reach, 1);
+  } else {
+    extent_t at[sizeof...(A) + 1] = {};
+    extent_t const inner = rank ? n[inner_axis] : 1, step = rank ? l.strides[inner_axis] : 0;
+    if (step == -1) base -= inner - 1;
+    for (extent_t done = 0; done < volume; done += inner) {
+      extent_t o = base;
+      for (int a = 0; a < rank; ++a) o += at[a] * l.strides[a];
+      look(l.data + o, inner, step == -1 ? 1 : step);
+      for (int a = rank; a-- > 0;) {
+        if (a == inner_axis) continue;
+        if (++at[a] < n[a]) break;
+        at[a] = 0;
+      }
     }
   }
   seen.finish();

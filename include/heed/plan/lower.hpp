@@ -280,9 +280,29 @@ template <class Backend> class lowering {
     else if constexpr (is_leaf_node<F>) {
       using Rest = difference<typename F::axes_type, axes<A>>;
       using Axes = typename taken_axes<typename F::axes_type, A, difference<typename I::axes_type, Rest>>::type;
-      return take_node<A, Axes, F, I>(table, ids, 0);
+      take_node<A, Axes, F, I> const taken(table, ids, 0);
+      if constexpr (straight_ids<I>::value)
+        return straight(taken, shape);
+      else
+        return taken;
     } else
       return take_from<A>(store_flat(table, shape, "a table that is gathered from", 0), ids, shape);
+  }
+  /// Ids that are sums and differences of coordinates (a bias by distance: key - query + n) are strides over the table.
+  template <class A, class... X, class T, class L, class I>
+  auto straight(take_node<A, axes<X...>, leaf<T, L>, I> const& n, hint const& shape) {
+    leaf<T, axes<X...>> l;
+    extent_t const step = n.table.template stride<A>();
+    l.data = n.table.data + straight_ids<I>::first(n.ids) * step;
+    [[maybe_unused]] int i = 0;
+    (([&] {
+       l.extents[i] = extent_of<X>(n, shape);
+       l.strides[i] = straight_ids<I>::template along<X>(n.ids) * step;
+       if constexpr (contains<X, L> && !std::is_same_v<X, A>) l.strides[i] += n.table.template stride<X>();
+       ++i;
+     }()),
+     ...);
+    return l;
   }
   template <bool Marks, class A, bool S, class X, class... E>
   auto lower(joined_node<A, S, X, E...> const& n, hint const& shape) {

@@ -313,6 +313,35 @@ template <class Change, class N> auto change_tree(Change const& c, N const& n) {
     return reindexed<Change, Axes, N>(c, n, 0);
 }
 
+// ---------------------------------------------------------------- whole numbers that grow evenly
+/// A flat tree of sums and differences of coordinates and numbers: its value where all coordinates are 0, and what one step
+/// along an axis adds.
+template <class N> struct straight_ids { static constexpr bool value = false; };
+template <class A> struct straight_ids<index_node<A>> {
+  static constexpr bool value = true;
+  static extent_t first(index_node<A> const&) { return 0; }
+  template <class X> static extent_t along(index_node<A> const&) { return std::is_same_v<X, A> ? 1 : 0; }
+};
+template <class T> struct straight_ids<scalar<T>> {
+  static constexpr bool value = is_integer<T>;
+  static extent_t first(scalar<T> const& n) { return static_cast<extent_t>(n.value); }
+  template <class X> static extent_t along(scalar<T> const&) { return 0; }
+};
+template <class Op, class T, class A, class E, class F>
+  requires(std::is_same_v<Op, ops::plus> || std::is_same_v<Op, ops::minus>)
+struct straight_ids<map<Op, T, A, E, F>> {
+  using node = map<Op, T, A, E, F>;
+  static constexpr bool value = std::is_same_v<T, std::int64_t> && straight_ids<E>::value && straight_ids<F>::value;
+  static constexpr extent_t sign = std::is_same_v<Op, ops::plus> ? 1 : -1;
+  static extent_t first(node const& n) {
+    return straight_ids<E>::first(n.template operand<0>()) + sign * straight_ids<F>::first(n.template operand<1>());
+  }
+  template <class X> static extent_t along(node const& n) {
+    return straight_ids<E>::template along<X>(n.template operand<0>()) +
+           sign * straight_ids<F>::template along<X>(n.template operand<1>());
+  }
+};
+
 // ---------------------------------------------------------------- what a tree excludes
 template <class N> inline constexpr bool excludes = false;
 template <class M, class X> inline constexpr bool excludes<where_node<M, X>> = true;
