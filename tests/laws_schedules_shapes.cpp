@@ -26,14 +26,6 @@ const auto& tensors() {
 }
 auto scores() { return dot<d_head>(tensors().q, tensors().k) * 0.25F; }
 
-template <class E> void check_schedules(const E& expression, double bound) {
-  const auto want = evaluate(policy{.schedule = unfused, .threads = 2}, expression);
-  for (const int threads : {1, 3}) {
-    const auto got = evaluate(policy{.schedule = fused, .threads = threads}, expression);
-    BOOST_TEST(agrees(got, want, bound));
-  }
-}
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(laws_schedules_shapes)

@@ -59,6 +59,15 @@ template <class... A, class E> void check_same_bits_for_all_threads(const E& exp
   }
 }
 
+/// Fused, with one thread and with three, agrees with unfused.
+template <class E> void check_schedules(const E& expression, double bound) {
+  const auto want = heed::evaluate(heed::policy{.schedule = heed::unfused, .threads = 2}, expression);
+  for (const int threads : {1, 3}) {
+    const auto got = heed::evaluate(heed::policy{.schedule = heed::fused, .threads = threads}, expression);
+    BOOST_TEST(agrees(got, want, bound));
+  }
+}
+
 /// The same bits of two expressions under every regime.
 template <class... A, class Left, class Right>
 void check_same_bits(const Left& left, const Right& right, std::initializer_list<int> threads = {1, 3}) {

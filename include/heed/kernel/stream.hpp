@@ -45,7 +45,7 @@ template <class T> class stream_run {
     for (int i = 0; i < s.dots; ++i)
       packs |= !at.key[i].flat || crowded(at.key[i].rows.step, s.parts[i].depth.size, s.block_size());
     extent_t const most = gathers ? most_tiles : bytes > 1.0e6 || packs ? most_tiles / 4 : 1;
-    at_once = std::max<extent_t>(1, std::min({most, s.tiles(), s.batch.size * s.tiles() / (8 * threads)}));
+    at_once = std::max<extent_t>(1, std::min({most, s.tiles(), s.batch.size * s.tiles() / (16 * threads)}));
     groups = (s.tiles() + at_once - 1) / at_once;
     parts = s.key_parts();
     parts_shared = parts > 1 && threads > 1 && s.batch.size < 4 * threads;
