@@ -14,10 +14,7 @@
 // every spelling of a mask gives the same bits.
 #pragma once
 
-#include "functions.hpp"
-#include "streamed.hpp"
-
-#include <numeric>
+#include "stream_end.hpp"
 
 namespace heed::kernel {
 inline namespace HEED_ARCH {
@@ -28,22 +25,26 @@ template <class T> class stream_run {
   using keys_block = key_block<T>;
   streamed<T> const& stage;
   places<T> at;
+  key_source<T> source;
+  stream_end<T> end;
   int team_size;
   extent_t at_once, groups, parts;
   bool parts_shared;  // the parts of one batch element go to several threads
 
   static constexpr extent_t most_tiles = 16;
-  static constexpr extent_t up(extent_t n, extent_t to) { return (n + to - 1) / to * to; }
 
  public:
-  stream_run(streamed<T> const& s, int threads) : stage(s), at(s), team_size(threads) {
+  stream_run(stream_run const&) = delete;  // its parts refer to `at`
+  stream_run& operator=(stream_run const&) = delete;
+  stream_run(streamed<T> const& s, int threads) : stage(s), at(s), source{s, at}, end{s, at}, team_size(threads) {
     // Tiles that take turns on one block of keys: several where keys and values outgrow the L2 cache or are packed.
     double const bytes =
         static_cast<double>(s.keys.size) * static_cast<double>(s.depth_total() + s.values.size) * sizeof(T);
     bool const gathers = s.has_values() && at.value.step != 1;
-    bool packs = s.has_values() && (!at.value.flat || crowded(at.value.rows.step, s.values.size, s.block_size()));
+    bool packs =
+        s.has_values() && (!at.value.flat || key_source<T>::crowded(at.value.rows.step, s.values.size, s.block_size()));
     for (int i = 0; i < s.dots; ++i)
-      packs |= !at.key[i].flat || crowded(at.key[i].rows.step, s.parts[i].depth.size, s.block_size());
+      packs |= !at.key[i].flat || key_source<T>::crowded(at.key[i].rows.step, s.parts[i].depth.size, s.block_size());
     extent_t const most = gathers ? most_tiles : bytes > 1.0e6 || packs ? most_tiles / 4 : 1;
     at_once = std::max<extent_t>(1, std::min({most, s.tiles(), s.batch.size * s.tiles() / (16 * threads)}));
     groups = (s.tiles() + at_once - 1) / at_once;
@@ -121,8 +122,8 @@ template <class T> class stream_run {
           char* const first = shared + static_cast<std::size_t>(b * parts) * part_bytes();
           state& sum = *reinterpret_cast<state*>(first);
           for (extent_t p = 1; p < parts; ++p)
-            merge(sum, *reinterpret_cast<state*>(first + static_cast<std::size_t>(p) * part_bytes()));
-          finish(origin, sum, own);
+            end.merge(sum, *reinterpret_cast<state*>(first + static_cast<std::size_t>(p) * part_bytes()));
+          end.finish(origin, sum, own);
         });
     });
   }
@@ -151,7 +152,7 @@ template <class T> class stream_run {
     }
     walk_part(origin, 0, tiles, count, s);
     if (parts > 1) add_parts(origin, tiles[0], s);
-    for (int i = 0; i < count; ++i) finish(origin, tiles[i], s);
+    for (int i = 0; i < count; ++i) end.finish(origin, tiles[i], s);
   }
   /// One tile, and one thread for all its parts: summed up as if they were shared.
   [[gnu::noinline]] void add_parts(extent_t const* origin, state& sum, scratch& s) const {
@@ -161,7 +162,7 @@ template <class T> class stream_run {
     for (extent_t p = 1; p < parts; ++p) {
       part.reset();
       walk_part(origin, p, &part, 1, s);
-      merge(sum, part);
+      end.merge(sum, part);
     }
   }
 
@@ -255,72 +256,9 @@ template <class T> class stream_run {
   }
 
   // ---- one block of keys
-  /// Keys and values of a block: in place where strides allow, else packed; once for all tiles that share the block.
-  void fetch(extent_t const* origin, keys_block& kb, bool often, scratch& s) const {
-    if (kb.packed) return;
-    kb.packed = true;
-    for (int i = 0; i < stage.dots; ++i) {
-      auto const& d = stage.parts[i];
-      auto const& from = at.key[i];
-      if (from.flat && from.rows.runs(kb.from, kb.count, kb.key_row[i])) {
-        kb.key_step[i] = from.step;
-        kb.key[i] = from.data + offset_in(stage.batch, origin, d.key.operand.stride) + from.rows.offset(kb.from);
-        if (often && from.step == 1 && crowded(kb.key_row[i], d.depth.size, kb.count))
-          kb.key[i] = copy(kb.key[i], kb.key_row[i], kb.count, d.depth.size, up(d.depth.size, width<T>), s);
-        continue;
-      }
-      extent_t const row = up(std::max<extent_t>(d.depth.size, 1), d.key.load->lanes);
-      T* to = s.take_as<T>(kb.count * row);
-      block b{origin, &stage.keys, kb.from, kb.count, &d.depth, 0, d.depth.size};
-      if (d.depth.size > 0)
-        run_padded(*d.key.load, b, row, nullptr, reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s,
-                   false, 0, nullptr);
-      kb.key[i] = to;
-      kb.key_row[i] = row;
-      kb.key_step[i] = 1;
-    }
-    if (!stage.has_values() || stage.values.size == 0) return;
-    extent_t const row = stage.value_row();
-    if (at.value.flat && at.value.step == 1 && at.value.rows.runs(kb.from, kb.count, kb.value_row)) {
-      kb.value =
-          at.value.data + offset_in(stage.batch, origin, stage.value.operand.stride) + at.value.rows.offset(kb.from);
-      if (!often || !crowded(kb.value_row, stage.values.size, kb.count)) return;
-      kb.value = copy(kb.value, kb.value_row, kb.count, stage.values.size, row, s);
-    } else {
-      T* to = s.take_as<T>(kb.count * row);
-      std::fill(to, to + kb.count * row, T(0));
-      block b{origin, &stage.keys, kb.from, kb.count, &stage.values, 0, stage.values.size};
-      run_padded(*stage.value.load, b, up(stage.values.size, stage.value.load->lanes), nullptr,
-                 reinterpret_cast<char*>(to), row * static_cast<extent_t>(sizeof(T)), s, false, 0, nullptr);
-      kb.value = to;
-    }
-    kb.value_row = row;
-    kb.value_padded = true;
-  }
-  /// Whether rows so many elements apart share so few sets of the L1 cache (64 sets of 12 lines of 64 bytes, or smaller) that
-  /// they push each other out: a tile reads them again and again, so a copy is worth its while.
-  static bool crowded(extent_t apart, extent_t columns, extent_t rows) {
-    extent_t const bytes = std::abs(apart) * static_cast<extent_t>(sizeof(T));
-    if (bytes % 64 != 0) return false;
-    extent_t const lines = up(columns * static_cast<extent_t>(sizeof(T)), 64) / 64;
-    extent_t const sets = std::min<extent_t>(64, 64 / std::gcd(bytes / 64, extent_t{64}) * lines);
-    return sets < 64 && 2 * rows * lines > 12 * sets;
-  }
-  /// Rows `apart` elements apart, side by side, `row` elements each; `apart` becomes `row`.
-  static T* copy(T const* from, extent_t& apart, extent_t rows, extent_t columns, extent_t row, scratch& s) {
-    T* const to = s.take_as<T>(rows * row);
-    for (extent_t k = 0; k < rows; ++k) {
-      extent_t c = 0;
-      for (; c + width<T> <= columns; c += width<T>) store(to + k * row + c, load(from + k * apart + c));
-      if (c < columns) store(to + k * row + c, load_partial(from + k * apart + c, static_cast<int>(columns - c)));
-    }
-    apart = row;
-    return to;
-  }
-
   /// A block that keeps all its keys.
   void step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
-    fetch(origin, kb, t.count > 12, s);
+    source.fetch(origin, kb, t.count > 12, s);
     T* const scores = w.scores[0];
     for (int i = 0; i < stage.dots; ++i)
       multiply_tile<T>(kb.key[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded, kb.count, t.padded,
@@ -333,8 +271,8 @@ template <class T> class stream_run {
     if (stage.weight && !stage.weight->identity) edit(*stage.weight, origin, kb, 0, kb.count, t, w, nullptr, s);
     if (stage.values.size == 0) return;
     extent_t row = 0;
-    if (T* const out = final_place(origin, t, row)) {
-      conclude(origin, t, t.rescale, s);
+    if (T* const out = end.final_place(origin, t, row)) {
+      end.conclude(origin, t, t.rescale, s);
       multiply_tile<T>(scores, 1, t.padded, kb.value, kb.value_row, t.count, stage.values.size, kb.count, out, row,
                        start::scaled, t.rescale, kb.value_padded);
       t.stored = true;
@@ -346,12 +284,6 @@ template <class T> class stream_run {
   }
   start starting(state const& t) const {
     return !t.started ? start::zero : stage.kind == stream_kind::softmax ? start::rescale : start::add;
-  }
-  /// Where the context of a tile goes that has one block of keys and nothing to do afterwards; null for all others.
-  T* final_place(extent_t const* origin, state const& t, extent_t& row) const {
-    if (!at.direct || stage.blocks() != 1 || !at.target.runs(t.from, t.count, row)) return nullptr;
-    return static_cast<T*>(stage.target.data) + offset_in(stage.batch, origin, stage.target.stride) +
-           at.target.offset(t.from);
   }
   /// The statistics of a block; whether values are to follow.
   bool reduce_scores(state& t, T* scores, extent_t count) const {
@@ -403,20 +335,20 @@ template <class T> class stream_run {
   void mixed_step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
     reach grains[4];
     int count = 0;
-    extent_t lead = kb.count, end = 0;
+    extent_t lead = kb.count, past = 0;
     for (extent_t lane = 0; lane < t.padded; lane += lane_grain<T>) {
       extent_t const lanes = std::min<extent_t>(lane_grain<T>, t.padded - lane);
       reach const r = lane < t.count ? reach_of(kb, t, lane, lanes, w.where) : reach{lane, lanes, 0, 0};
       lead = std::min(lead, r.to > r.from ? r.from : kb.count);
-      end = std::max(end, r.to);
+      past = std::max(past, r.to);
       if (count > 0 && grains[count - 1].from == r.from && grains[count - 1].to == r.to)
         grains[count - 1].lanes += lanes;
       else
         grains[count++] = r;
     }
-    if (end <= lead) return;
-    extent_t const n = end - lead;
-    fetch(origin, kb, t.count > 12, s);
+    if (past <= lead) return;
+    extent_t const n = past - lead;
+    source.fetch(origin, kb, t.count > 12, s);
     T* const scores = w.scores[0] + lead * t.padded;
     for (int i = 0; i < stage.dots; ++i)
       for (int g = 0; g < count; ++g) {
@@ -442,14 +374,14 @@ template <class T> class stream_run {
         for (extent_t i = 0; i < n * words; ++i) w.kept[i] &= own[i];
     }
     if (stage.values.size == 0) return;
-    clean_values(kb, s);
+    source.clean_values(kb, s);
     T const* const v = kb.clean ? kb.clean : kb.value;
     extent_t const v_row = kb.clean ? stage.value_row() : kb.value_row;
     extent_t row = stage.value_row();
-    T* out = kb.clean ? nullptr : final_place(origin, t, row);
+    T* out = kb.clean ? nullptr : end.final_place(origin, t, row);
     start const how = out ? start::scaled : starting(t);
     if (out)
-      conclude(origin, t, t.rescale, s);
+      end.conclude(origin, t, t.rescale, s);
     else
       out = t.context, row = stage.value_row();
     for (int g = 0; g < count; ++g) {
@@ -464,7 +396,7 @@ template <class T> class stream_run {
       t.stored = true;
       return;
     }
-    if (kb.clean) add_live_rest(kb, lead, n, t, scores, w.kept, words);
+    if (kb.clean) source.add_live_rest(kb, lead, n, t, scores, w.kept, words);
     t.started = true;
   }
   void note_kept(state& t, std::uint64_t const* kept, extent_t count, int words) const {
@@ -479,189 +411,6 @@ template <class T> class stream_run {
       for (extent_t k = 0; k < count; ++k)
         for (int l = 0; l < t.padded; ++l)
           t.kept_count[l] += static_cast<T>(kept[k * words + l / per_word] >> (l % per_word) & 1);
-  }
-
-  /// A value behind an excluded key must not reach the output, not even as 0 * NaN: such values are replaced by zeros here
-  /// and added afterwards for the lanes that keep their key.
-  void clean_values(keys_block& kb, scratch& s) const {
-    if (kb.finite >= 0) return;
-    kb.finite = 1;
-    extent_t const n = stage.values.size, row = stage.value_row();
-    vector<T> even = zero<T>(), odd = even;  // 0 times every value: NaN unless all are finite
-    for (extent_t k = 0; k < kb.count; ++k) {
-      T const* v = kb.value + k * kb.value_row;
-      extent_t c = 0;
-      for (; c + 2 * width<T> <= n; c += 2 * width<T>) {
-        even = fma(load(v + c), zero<T>(), even);
-        odd = fma(load(v + c + width<T>), zero<T>(), odd);
-      }
-      if (c + width<T> <= n) even = fma(load(v + c), zero<T>(), even), c += width<T>;
-      if (c < n) odd = fma(load_partial(v + c, static_cast<int>(n - c)), zero<T>(), odd);
-    }
-    if (reduce_add(even + odd) == T(0)) return;
-    kb.finite = 0;
-    kb.clean = s.take_as<T>(kb.count * row);
-    for (extent_t k = 0; k < kb.count; ++k)
-      for (extent_t c = 0; c < n; ++c) {
-        T const v = kb.value[k * kb.value_row + c];
-        kb.clean[k * row + c] = v - v == T(0) ? v : T(0);
-      }
-  }
-  void add_live_rest(keys_block const& kb, extent_t lead, extent_t count, state& t, T const* weights,
-                     std::uint64_t const* kept, int words) const {
-    int const per_word = stage.score->lanes;
-    for (extent_t k = 0; k < count; ++k)
-      for (extent_t c = 0; c < stage.values.size; ++c) {
-        T const v = kb.value[(lead + k) * kb.value_row + c];
-        if (v - v == T(0)) continue;
-        for (extent_t l = 0; l < t.count; ++l)
-          if (kept[k * words + l / per_word] >> (l % per_word) & 1)
-            t.context[l * stage.value_row() + c] += weights[k * t.padded + l] * v;
-      }
-  }
-
-  // ---- the end of a tile
-  /// What a part found, added to what the parts before it found.
-  void merge(state& into, state& part) const {
-    for (int l = 0; l < into.padded; l += 64) into.kept_any[l / 64] |= part.kept_any[l / 64];
-    for (int l = 0; l < into.padded; l += width<T>) {
-      vector<T> const a = load(into.maximum + l), b = load(part.maximum + l);
-      vector<T> factor_a = broadcast(T(1)), factor_b = factor_a;
-      if (stage.uses_softmax()) {
-        vector<T> const largest = max(a, b);
-        auto const now = detail::fold_of<T>(largest);
-        factor_a = detail::moved<T>(a, now);
-        factor_b = detail::moved<T>(b, now);
-        store(into.maximum + l, largest);
-      } else {
-        store(into.maximum + l, max_propagating_nan(a, b));
-      }
-      store(into.sum + l, fma(load(part.sum + l), factor_b, load(into.sum + l) * factor_a));
-      store(into.kept_count + l, load(into.kept_count + l) + load(part.kept_count + l));
-      store(into.rescale + l, factor_a);
-      store(part.rescale + l, factor_b);
-    }
-    if (!stage.has_values() || !part.started) return;
-    extent_t const row = stage.value_row();
-    for (extent_t l = 0; l < into.count; ++l) {
-      T *a = into.context + l * row, *b = part.context + l * row;
-      vector<T> const factor_a = broadcast(into.rescale[l]), factor_b = broadcast(part.rescale[l]);
-      for (extent_t c = 0; c < up(stage.values.size, width<T>); c += width<T>) {
-        vector<T> const before = into.started ? load(a + c) * factor_a : zero<T>();
-        store(a + c, fma(load(b + c), factor_b, before));
-      }
-    }
-    into.started = true;
-  }
-
-  /// The factor that each lane's context still needs, or the lane's result where there is no context; stores its
-  /// log-sum-exp. May write over t.rescale.
-  void conclude(extent_t const* origin, state const& t, T* result, scratch& s) const {
-    if (!stage.uses_softmax()) {
-      for (int l = 0; l < t.padded; ++l) {
-        T const scale = static_cast<T>(stage.output_scale);
-        switch (stage.kind) {
-          case stream_kind::maximum: result[l] = t.maximum[l]; break;
-          case stream_kind::sum: result[l] = t.sum[l] * scale; break;
-          case stream_kind::mean: result[l] = t.kept_count[l] > 0 ? t.sum[l] / t.kept_count[l] * scale : T(0); break;
-          default: result[l] = scale;
-        }
-      }
-      return;
-    }
-    char* const mark = s.next;
-    bool const wants_log = stage.lse.data || stage.kind == stream_kind::log_sum_exp;
-    T* const log_sum = wants_log ? s.take_as<T>(t.padded) : nullptr;
-    if (!stage.sink && t.keeps_all()) {
-      for (int l = 0; l < t.padded; l += width<T>) {
-        // live scores that are all -infinity have the sum 0 and the context 0: their quotient is NaN, as it should be
-        store(result + l, broadcast(static_cast<T>(stage.output_scale)) / load(t.sum + l));
-        if (!wants_log) continue;
-        vector<T> const log = kernel::log(load<T, width<T>>(t.sum + l)).v[0];
-        vector<T> const residue = softmax_residue<T>(t.maximum + l);
-        store(log_sum + l, load(t.maximum + l) + fma(residue, broadcast(-ln_2<T>), log));
-      }
-    } else {
-      conclude_lanes(origin, t, result, log_sum, s);
-    }
-    if (stage.lse.data) {
-      T* const out = static_cast<T*>(stage.lse.data) + offset_in(stage.batch, origin, stage.lse.stride);
-      for (extent_t l = 0; l < t.count; ++l) out[stage.lanes.offset(t.from + l, stage.lse.stride)] = log_sum[l];
-    }
-    if (stage.kind == stream_kind::log_sum_exp) std::copy(log_sum, log_sum + t.padded, result);
-    s.next = mark;
-  }
-  /// The same a lane at a time: with a sink, or with lanes that kept nothing.
-  void conclude_lanes(extent_t const* origin, state const& t, T* result, T* log_sum, scratch& s) const {
-    T* sink = nullptr;
-    if (stage.sink) {
-      sink = s.take_as<T>(t.padded + 64);
-      block b{origin, &single, 0, 1, &stage.lanes, t.from, t.count};
-      run_padded(*stage.sink, b, t.padded, nullptr, reinterpret_cast<char*>(sink), 0, s, false, 0, nullptr);
-    }
-    T* residue = s.take_as<T>(t.padded);
-    for (int l = 0; l < t.padded; l += width<T>) store(residue + l, softmax_residue<T>(t.maximum + l));
-    for (int l = 0; l < t.padded; ++l) {
-      bool const kept = t.keeps(l);
-      // weights carry 2^residue, so the sum does, and so will the context
-      T m = t.maximum[l], before = static_cast<T>(std::exp2(-residue[l])), sum = t.sum[l] * before;
-      if (sink) {
-        T const e = sink[l];
-        T const joint = !kept || !(m >= e) ? (kept && m != m ? m : e) : m;
-        T const shift = joint == -infinity<T> ? T(0) : joint;
-        T const moved = kept && m != -infinity<T> ? static_cast<T>(std::exp(m - shift)) : T(0);
-        sum = (kept ? sum * moved : T(0)) + static_cast<T>(std::exp(e - shift));
-        before *= moved;
-        m = joint;
-      }
-      bool const nothing = kept && m == -infinity<T> && sum == T(0);  // live scores, all of them -infinity
-      if (log_sum)
-        log_sum[l] = !kept && !sink      ? -infinity<T>
-                     : m == -infinity<T> ? (sum == sum ? m : sum)
-                                         : m + static_cast<T>(std::log(sum));
-      result[l] = !kept     ? T(0)
-                  : nothing ? std::numeric_limits<T>::quiet_NaN()
-                            : before / sum * static_cast<T>(stage.output_scale);
-    }
-  }
-
-  void finish(extent_t const* origin, state& t, scratch& s) const {
-    if (t.stored) return;
-    char* const mark = s.next;
-    T* result = s.take_as<T>(t.padded + 64);
-    conclude(origin, t, result, s);
-    loops::bound slots[4] = {};
-    if (!stage.has_values()) {
-      slots[0] = {reinterpret_cast<char const*>(result), 0, sizeof(T)};
-      block b{origin, &single, 0, 1, &stage.lanes, t.from, t.count};
-      run_block(*stage.epilogue, b, slots, stage.target, s, stage.masked, stage.fill);
-      s.next = mark;
-      return;
-    }
-    extent_t const row = stage.value_row(), n = stage.values.size;
-    extent_t apart = 0;
-    bool const runs = at.direct && at.target.runs(t.from, t.count, apart);
-    T* const target =
-        at.direct ? static_cast<T*>(stage.target.data) + offset_in(stage.batch, origin, stage.target.stride) : nullptr;
-    T* const first = runs ? target + at.target.offset(t.from) : nullptr;
-    for (extent_t l = 0; l < t.count; ++l) {
-      T* const c = t.context + l * row;
-      T* const out = !at.direct ? c : runs ? first + l * apart : target + at.target.offset(t.from + l);
-      if (!t.started || !t.keeps(static_cast<int>(l))) {
-        std::fill(out, out + n, T(0));
-        continue;
-      }
-      vector<T> const factor = broadcast(result[l]);
-      extent_t i = 0;
-      for (; i + width<T> <= n; i += width<T>) store(out + i, load(c + i) * factor);
-      if (i < n) store_partial(out + i, load(c + i) * factor, static_cast<int>(n - i));
-    }
-    if (!at.direct) {
-      slots[0] = {reinterpret_cast<char const*>(t.context), row * static_cast<extent_t>(sizeof(T)), sizeof(T)};
-      block b{origin, &stage.lanes, t.from, t.count, &stage.values, 0, n};
-      run_block(*stage.epilogue, b, slots, stage.target, s, stage.masked, stage.fill);
-    }
-    s.next = mark;
   }
 };
 
