@@ -23,7 +23,6 @@ inline constexpr extent_t block_elements =
     8192;  // elements of one block of a map: inputs and output stay in the L1 and L2 caches
 inline constexpr extent_t scan_limit =
     8192;  // elements of a dense mask or bias that are looked at to classify one box: those of one tile of scores
-inline constexpr extent_t whole_scan_limit = 262144;  // and of a whole bias, to see whether it excludes anything at all
 
 /// Fetches `count` values along `axis` from `coordinates` on, for terminals that strides cannot say.
 using fetch_function = void (*)(void const* node, extent_t const* coordinates, int axis, extent_t count, void* out);

@@ -123,7 +123,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
 
   // ---------------------------------------------------------------- checks before a stage
   /// True where the term has the excluding value nowhere, as far as a look at it may cost.
-  template <class Tree, class Shape> bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
+  template <bool ByTile, class Tree, class Shape> bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
     if (dry_) return true;
     using SA = typename Tree::axes_type;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
@@ -131,17 +131,17 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       high[index_of<A, SA>] = plan::lowering<runner>::template extent_of<A>(tree, shape);
     });
     if constexpr (is_leaf_node<Tree>) {
-      return !leaf_has(tree, excluded);
+      return !leaf_has(tree, excluded, ByTile);
     } else {
       plan::interval const b = plan::bound_of<SA, Tree>::go(tree, low, high);
       return b.low > excluded || b.high < excluded;
     }
   }
-  template <class T, class... A> static bool leaf_has(leaf<T, axes<A...>> const& l, double excluded) {
+  template <class T, class... A> static bool leaf_has(leaf<T, axes<A...>> const& l, double excluded, bool by_tile) {
     loops::group g;
     for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
     if (g.size == 0) return false;
-    if (g.size > loops::whole_scan_limit) return true;  // looked at tile by tile, as it is read anyway
+    if (by_tile && g.size > loops::scan_limit) return true;
     extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
     for (extent_t i = 0; i < g.size; i += run) {
       T const* p = l.data + g.offset(i, l.strides);

@@ -260,9 +260,18 @@ template <class T> class stream_run {
   void step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
     source.fetch(origin, kb, t.count > 12, s);
     T* const scores = w.scores[0];
-    for (int i = 0; i < stage.dots; ++i)
-      multiply_tile<T>(kb.key[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded, kb.count, t.padded,
-                       stage.parts[i].depth.size, w.scores[i], t.padded, start::zero, nullptr, true);
+    ahead next;
+    if (!stage.score->identity)
+      next.look(*stage.score, origin, stage.keys, kb.from + kb.count, kb.count, stage.lanes, t.from, t.count);
+    for (int i = 0; i < stage.dots; ++i) {
+      extent_t const chunk = next.count > 0 ? loops::key_grain : kb.count;
+      for (extent_t k = 0; k < kb.count; k += chunk) {
+        if (i == 0) next.ask(k / chunk, (kb.count + chunk - 1) / chunk);
+        multiply_tile<T>(kb.key[i] + k * kb.key_row[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded,
+                         std::min(chunk, kb.count - k), t.padded, stage.parts[i].depth.size,
+                         w.scores[i] + k * t.padded, t.padded, start::zero, nullptr, true);
+      }
+    }
     if (!stage.score_is_plain()) edit(*stage.score, origin, kb, 0, kb.count, t, w, nullptr, s);
     for (auto& bits : t.kept_any) bits = ~std::uint64_t{0};
     if (stage.kind == stream_kind::mean)

@@ -14,6 +14,47 @@ inline namespace HEED_ARCH {
 /// Rounds up to a multiple.
 constexpr extent_t up(extent_t n, extent_t to) { return (n + to - 1) / to * to; }
 
+/// The pieces of dense score operands (biases, masks) that the next block of keys will read, asked for while this one is
+/// multiplied: their rows lie too far apart for the hardware to see a pattern.
+struct ahead {
+  static constexpr int most = 2;
+  struct piece {
+    char const* data;
+    extent_t apart, bytes;  // from run to run, and of one run
+  } pieces[most];
+  int count = 0;
+  extent_t runs = 0;
+
+  /// The operands of `p` at the keys that follow `from`, for lanes lane_from .. + lane_count.
+  void look(loops::program const& p, extent_t const* origin, loops::group const& keys, extent_t from, extent_t n,
+            loops::group const& lanes, extent_t lane_from, extent_t lane_count) {
+    runs = lane_count;
+    n = std::min(n, keys.size - from);
+    if (n <= 0) return;
+    extent_t coordinates[loops::max_rank];
+    for (int i = 0; i < p.count && count < most; ++i) {
+      loops::operand const& o = p.operands[i];
+      extent_t key_step = 0, lane_step = 0;
+      if (!o.data || !(o.varies & keys.bits()) || !(o.varies & lanes.bits()) ||
+          !keys.affine(o.stride, from, n, key_step) || !lanes.affine(o.stride, lane_from, lane_count, lane_step) ||
+          key_step != 1)
+        continue;
+      std::copy(origin, origin + loops::max_rank, coordinates);
+      keys.locate(from, coordinates);
+      lanes.locate(lane_from, coordinates);
+      pieces[count++] = {static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * o.size,
+                         lane_step * o.size, n * o.size};
+    }
+  }
+  /// Asks for one share of `shares`.
+  void ask(extent_t share, extent_t shares) const {
+    for (int i = 0; i < count; ++i)
+      for (extent_t r = runs * share / shares; r < runs * (share + 1) / shares; ++r)
+        for (extent_t b = 0; b < pieces[i].bytes + 63; b += 64)
+          __builtin_prefetch(pieces[i].data + r * pieces[i].apart + std::min(b, pieces[i].bytes - 1), 0, 2);
+  }
+};
+
 template <class T> struct key_source {
   using state = lane_state<T>;
   using keys_block = key_block<T>;

@@ -565,8 +565,8 @@ template <class Backend> class lowering {
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
     auto tree =
-        make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E>(a.tree, shape, excluded_term<Op, 0>()),
-             term_of<sum, F>(b.tree, shape, excluded_term<Op, 1>()));
+        make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E, A>(a.tree, shape, excluded_term<Op, 0>()),
+             term_of<sum, F, A>(b.tree, shape, excluded_term<Op, 1>()));
     return with_dots<decltype(tree), decltype(b.dots)>{tree, b.dots};
   }
   template <class K, class Op, class T, class A, class E, class F, class G, class Dots>
@@ -578,10 +578,13 @@ template <class Backend> class lowering {
     auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F, G>>{}, a.tree, b.tree, c.tree);
     return with_dots<decltype(tree), decltype(c.dots)>{tree, c.dots};
   }
-  template <bool Sum, class Original, class F>
+  /// Streamed: the axes of the scores. A term that has them all is read once, and looked at tile by tile as it is read; one
+  /// that serves several heads is looked at once before.
+  template <bool Sum, class Original, class Streamed = axes<>, class F>
   auto term_of(F const& flat, [[maybe_unused]] hint const& shape, [[maybe_unused]] double excluded) {
+    constexpr bool by_tile = Streamed::rank > 0 && difference<Streamed, typename F::axes_type>::rank == 0;
     if constexpr (Sum && is_term<Original>)
-      return term_node<F>(flat, b_.never_excludes(flat, shape, excluded), excluded);
+      return term_node<F>(flat, b_.template never_excludes<by_tile>(flat, shape, excluded), excluded);
     else
       return flat;
   }
