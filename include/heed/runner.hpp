@@ -123,7 +123,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
 
   // ---------------------------------------------------------------- checks before a stage
   /// True where the term has the excluding value nowhere, as far as a look at it may cost.
-  template <bool ByTile, class Tree, class Shape> bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
+  template <bool ByTile, class Tree, class Shape>
+  bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
     if (dry_) return true;
     using SA = typename Tree::axes_type;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
@@ -142,15 +143,19 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
     if (g.size == 0) return false;
     if (by_tile && g.size > loops::scan_limit) return true;
+    using V = value_of_t<T>;
     extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
+    plan::extremes<V> seen;
     for (extent_t i = 0; i < g.size; i += run) {
       T const* p = l.data + g.offset(i, l.strides);
-      bool found = false;
-      for (extent_t j = 0; j < run; ++j)
-        found |= static_cast<value_of_t<T>>(p[j * step]) == static_cast<value_of_t<T>>(excluded);
-      if (found) return true;
+      if constexpr (std::is_same_v<std::remove_const_t<T>, V>)
+        seen.look(p, run, step);
+      else
+        for (extent_t j = 0; j < run; ++j) seen.add(static_cast<V>(p[j * step]));
     }
-    return false;
+    seen.finish();
+    return static_cast<double>(seen.smallest) == excluded ||
+           static_cast<double>(seen.largest) == excluded;  // an infinity
   }
   /// std::out_of_range unless every id lies within the table's axis.
   template <class A, class Ids, class Shape> void check_ids(Ids const& ids, extent_t extent, Shape const& shape) {

@@ -181,19 +181,15 @@ template <class V> struct extremes {
   using number = std::conditional_t<std::is_same_v<V, bool>, unsigned char, V>;
   static constexpr extent_t at_once = 32 / static_cast<extent_t>(sizeof(number));
   typedef number lanes __attribute__((vector_size(32)));
-  number smallest{}, largest{};
-  bool any = false, nan = false;
-  lanes low{}, high{};
+  using limits = std::numeric_limits<number>;
+  number smallest = is_real<V> ? limits::infinity() : limits::max();
+  number largest = is_real<V> ? -limits::infinity() : limits::lowest();
+  bool nan = false;
+  lanes low = lanes{} + smallest, high = lanes{} + largest;
   decltype(lanes{} != lanes{}) odd{};
 
   void look(V const* p, extent_t n, extent_t step) {
     static_assert(sizeof(V) == sizeof(number));
-    if (n <= 0) return;
-    if (!any) {
-      smallest = largest = static_cast<number>(p[0]);
-      low = high = lanes{} + smallest;
-    }
-    any = true;
     extent_t j = 0;
     if (step == 1)
       for (lanes v; j + at_once <= n; j += at_once) {
@@ -211,7 +207,7 @@ template <class V> struct extremes {
   }
   /// Folds the vectors into smallest, largest and nan.
   void finish() {
-    for (extent_t u = 0; u < at_once && any; ++u) {
+    for (extent_t u = 0; u < at_once; ++u) {
       add(low[u]), add(high[u]);
       nan |= odd[u] != 0;
     }
