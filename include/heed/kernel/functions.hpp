@@ -44,24 +44,38 @@ template <class T, class... C> HEED_INLINE vector<T> polynomial(vector<T> x, T f
   return sum;
 }
 
-// e^x = 2^n e^r with |r| <= ln(2) / 2; the series of e^r without its first two terms is q r^2. Vector by vector: g++ 12 at
-// -O1 cannot take whole packs through so many steps.
+namespace detail {
+
+// y = n ln(2) + r with a whole number n and |r| <= ln(2) / 2.
+template <class T> struct powers_of_two { vector<T> n, r; };
+template <class T> HEED_INLINE powers_of_two<T> split_powers(vector<T> y) {
+  const vector<T> n = kernel::fma(y, vector<T>(log2_e<T>), vector<T>(rounder<T>)) - vector<T>(rounder<T>);
+  return {n, kernel::fma(n, vector<T>(-ln2_low<T>), kernel::fma(n, vector<T>(-ln2_high<T>), y))};
+}
+
+// (e^r - 1) / r for |r| <= ln(2) / 2. The last two coefficients are those of the series, the others interpolate what is
+// left, (e^r - 1 - r) / r^2, in the Chebyshev nodes: to 3e-9 (float) and 4e-17 (double).
+template <class T> HEED_INLINE vector<T> growth_of_e(vector<T> r) {
+  if constexpr (sizeof(T) == 4) {
+    return kernel::polynomial(r, 0x1.6d115p-10F, 0x1.120bb6p-7F, 0x1.55551ap-5F, 0x1.5554dcp-3F, 0.5F, 1.F);
+  } else {
+    return kernel::polynomial(r, 0x1.af39584201d8fp-26, 0x1.2891b7202a243p-22, 0x1.71de0d5ad83c0p-19,
+                              0x1.a019b8e321fbcp-16, 0x1.a01a01a7dd5c4p-13, 0x1.6c16c17896beep-10, 0x1.111111111098cp-7,
+                              0x1.5555555553d47p-5, 0x1.5555555555556p-3, 0.5, 1.);
+  }
+}
+
+}  // namespace detail
+
+// e^x = 2^n e^r, to 1.2 ulp. Vector by vector: g++ 12 at -O1 cannot take whole packs through so many steps.
 template <detail::Floating T, int L> HEED_INLINE pack<T, L> exp(pack<T, L> x) {
   // Beyond these every result is infinite or zero.
   constexpr T lowest = sizeof(T) == 4 ? T(-105) : T(-750), highest = sizeof(T) == 4 ? T(89) : T(710);
   return detail::each(
       [](vector<T> y) {
-        y = max_propagating_nan(min_propagating_nan(y, vector<T>(highest)), vector<T>(lowest));
-        const vector<T> n = detail::nearest<T>(y * vector<T>(log2_e<T>));
-        vector<T> r = kernel::fma(n, vector<T>(-detail::ln2_high<T>), y);
-        r = kernel::fma(n, vector<T>(-detail::ln2_low<T>), r);
-        vector<T> q;
-        if constexpr (sizeof(T) == 4)
-          q = polynomial(r, 1.F / 5040, 1.F / 720, 1.F / 120, 1.F / 24, 1.F / 6, 0.5F);
-        else
-          q = polynomial(r, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
-                         1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5);
-        return detail::scale<T>(kernel::fma(r * r, q, r) + vector<T>(T(1)), n);
+        y = kernel::max(vector<T>(lowest), kernel::min(vector<T>(highest), y));  // in this order NaN stays NaN
+        const auto at = detail::split_powers<T>(y);
+        return detail::scale<T>(kernel::fma(detail::growth_of_e<T>(at.r), at.r, vector<T>(T(1))), at.n);
       },
       x);
 }
