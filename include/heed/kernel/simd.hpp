@@ -280,6 +280,13 @@ template <class T> HEED_INLINE vector<T> min_propagating_nan(vector<T> a, vector
 #endif
 }
 
+#if defined(__AVX512F__)
+// table[i] of 32 numbers, with i in the five lowest bits of each lane.
+HEED_INLINE vector<float> looked_up(const float* table, vector<float> at) {
+  return _mm512_maskz_permutex2var_ps(detail::all_lanes_of_16, load(table), _mm512_castps_si512(at), load(table + 16));
+}
+#endif
+
 // ---- across the lanes ----
 
 namespace detail {
