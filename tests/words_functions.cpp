@@ -106,6 +106,11 @@ BOOST_AUTO_TEST_CASE(activations) {
   check(softcap(x, 2), each([](double a) { return 2 * std::tanh(a / 2); }), 1e-6);
   check(softcap(x, 0), each([](double a) { return a; }), 0);
   check(softcap(x, infinity), each([](double a) { return a; }), 0);
+  const auto edges = row<float, key>({-infinity, -1000, -0.0, 1000, infinity, not_a_number});
+  check(sigmoid(edges), {0, 0, 0.5, 1, 1, not_a_number}, 0);
+  check(softcap(edges, 30), {-30, -30, 0, 30, 30, not_a_number}, 0);
+  check(relu(edges), {0, 0, 0, 1000, infinity, not_a_number}, 0);
+  check(exp(edges), {0, 0, 1, infinity, infinity, not_a_number}, 0);
   const auto precise = row<double, key>({-3, -0.5, 0, 0.7, 4});
   check(gelu(precise), {reference::gelu(-3), reference::gelu(-0.5), 0, reference::gelu(0.7), reference::gelu(4)},
         1e-13);

@@ -44,26 +44,43 @@ template <class T, class... C> HEED_INLINE vector<T> polynomial(vector<T> x, T f
   return sum;
 }
 
-// e^x = 2^n e^r with |r| <= ln(2) / 2; the series of e^r without its first two terms is q r^2. Vector by vector: g++ 12 at
-// -O1 cannot take whole packs through so many steps.
-template <detail::Floating T, int L> HEED_INLINE pack<T, L> exp(pack<T, L> x) {
+namespace detail {
+
+// y = n ln(2) + r with a whole number n and |r| <= ln(2) / 2.
+template <class T> struct powers_of_two { vector<T> n, r; };
+template <class T> HEED_INLINE powers_of_two<T> split_powers(vector<T> y) {
+  const vector<T> n = kernel::fma(y, vector<T>(log2_e<T>), vector<T>(rounder<T>)) - vector<T>(rounder<T>);
+  return {n, kernel::fma(n, vector<T>(-ln2_low<T>), kernel::fma(n, vector<T>(-ln2_high<T>), y))};
+}
+
+// (e^r - 1 - r) / r^2 for |r| <= ln(2) / 2, interpolated in the Chebyshev nodes: e^r to 3e-9 (float) and 4e-17 (double).
+template <class T> HEED_INLINE vector<T> curve_of_e(vector<T> r) {
+  if constexpr (sizeof(T) == 4) {
+    return kernel::polynomial(r, 0x1.6d115p-10F, 0x1.120bb6p-7F, 0x1.55551ap-5F, 0x1.5554dcp-3F, 0.5F);
+  } else {
+    return kernel::polynomial(r, 0x1.af39584201d8fp-26, 0x1.2891b7202a243p-22, 0x1.71de0d5ad83c0p-19,
+                              0x1.a019b8e321fbcp-16, 0x1.a01a01a7dd5c4p-13, 0x1.6c16c17896beep-10, 0x1.111111111098cp-7,
+                              0x1.5555555553d47p-5, 0x1.5555555555556p-3, 0.5);
+  }
+}
+
+template <class T> HEED_INLINE vector<T> exp_of(vector<T> y) {
   // Beyond these every result is infinite or zero.
   constexpr T lowest = sizeof(T) == 4 ? T(-105) : T(-750), highest = sizeof(T) == 4 ? T(89) : T(710);
-  return detail::each(
-      [](vector<T> y) {
-        y = max_propagating_nan(min_propagating_nan(y, vector<T>(highest)), vector<T>(lowest));
-        const vector<T> n = detail::nearest<T>(y * vector<T>(log2_e<T>));
-        vector<T> r = kernel::fma(n, vector<T>(-detail::ln2_high<T>), y);
-        r = kernel::fma(n, vector<T>(-detail::ln2_low<T>), r);
-        vector<T> q;
-        if constexpr (sizeof(T) == 4)
-          q = polynomial(r, 1.F / 5040, 1.F / 720, 1.F / 120, 1.F / 24, 1.F / 6, 0.5F);
-        else
-          q = polynomial(r, 1. / 6227020800, 1. / 479001600, 1. / 39916800, 1. / 3628800, 1. / 362880, 1. / 40320,
-                         1. / 5040, 1. / 720, 1. / 120, 1. / 24, 1. / 6, 0.5);
-        return detail::scale<T>(kernel::fma(r * r, q, r) + vector<T>(T(1)), n);
-      },
-      x);
+  y = kernel::max(vector<T>(lowest), kernel::min(vector<T>(highest), y));  // in this order NaN stays NaN
+  const auto at = split_powers<T>(y);
+  const vector<T> one(T(1)), slope = kernel::fma(curve_of_e<T>(at.r), at.r, one);
+  return scale<T>(kernel::fma(slope, at.r, one), at.n);
+}
+
+}  // namespace detail
+
+// e^x = 2^n e^r. Measured on every float: 0.97 ulp, 1.26 where fma rounds twice; on doubles 1.01 and 1.2. Vector by
+// vector: g++ 12 at -O1 cannot take whole packs through so many steps, and a long lambda used twice becomes a call.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> exp(pack<T, L> x) {
+  HEED_UNROLL
+  for (int i = 0; i < x.count; ++i) x.v[i] = detail::exp_of<T>(x.v[i]);
+  return x;
 }
 
 // ln x = k ln(2) + ln m; with f = m - 1 and s = f / (2 + f), ln m = 2 (s + s^3/3 + s^5/5 + ...), arranged such that f
@@ -99,22 +116,84 @@ template <detail::Floating T, int L> HEED_INLINE pack<T, L> log(pack<T, L> x) {
   return select(eq(x, zero), splat<T, L>(-infinity<T>), result);
 }
 
-// Near zero x + x^3 P(x^2), where P is minimax or, for double, eight levels of the continued fraction
-// x / (1 + x^2 / (3 + x^2 / (5 + ...))); further out 1 - 2 / (e^2x + 1), which would cancel near zero.
-template <detail::Floating T, int L> HEED_INLINE pack<T, L> tanh(pack<T, L> x) {
-  const auto one = splat<T, L>(T(1)), size = abs(x), z = mul(x, x);
-  pack<T, L> p;
-  if constexpr (sizeof(T) == 4) {
-    p = detail::polynomial(z, -0.005704992269141923F, 0.020639093456172087F, -0.05373971765074411F,
-                           0.13331442240242644F, -0.33333281943952153F);
-  } else {
-    const auto under = detail::polynomial(z, 1., 630., 51975., 945945., 2027025.);
-    p = div(detail::polynomial(z, -1., -594., -45045., -675675.), under);
+namespace detail {
+
+#if defined(__AVX512F__)
+// tanh in 32 intervals, a polynomial of degree 4 in the distance to a point of each: constant, linear, ..., point. With
+// u = 2x + 1.25 the intervals are the eighths of the octaves of u, narrow near zero and wide where tanh is flat; so
+// exponent and first digits of u number them (modulo 32). They end at 9.375; from 9.0109 on tanh rounds to 1.
+struct tanh_table {
+  static constexpr float end = 9.25F;
+  alignas(64) float row[6][32];
+
+  static constexpr double value(double x) {
+    double series = 1, power = 1;  // of e^(-2x/64)
+    for (int k = 1; k < 12; ++k) series += power *= -x / (32. * k);
+    for (int k = 0; k < 6; ++k) series *= series;
+    return (1 - series) / (1 + series);
   }
-  const auto near = fma(mul(size, z), p, size);
-  const auto growth = exp(add(size, size));
-  const auto far = sub(one, div(splat<T, L>(T(2)), add(growth, one)));
-  return detail::with_sign_of(x, select(lt(size, splat<T, L>(T(0.625))), near, far));
+  // Interpolates in the Chebyshev nodes, in the first interval tanh(x) / x: there also the relative error is small, 0 is
+  // exact and the slope rounds to 1. The last interval is seen from where the argument ends, which makes that exactly 1.
+  constexpr tanh_table() : row{} {
+    constexpr double nodes[2][5] = {
+        {-0.92387953251128674, -0.38268343236508978, 0.38268343236508978, 0.92387953251128674, 0},
+        {-0.95105651629515357, -0.58778525229247313, 0, 0.58778525229247313, 0.95105651629515357}};
+    const auto edge = [](int j) { return ((1 << (j / 8 - 3)) * (8 + j % 8) / 8. - 1.25) / 2; };
+    for (int j = 26; j < 58; ++j) {
+      const int i = j % 32, count = j == 26 ? 4 : 5;
+      const double from = edge(j), to = edge(j + 1);
+      const double point = j == 26 ? 0 : j == 57 ? double{end} : (from + to) / 2;
+      double x[5] = {}, d[5] = {}, c[6] = {};
+      for (int k = 0; k < count; ++k) {
+        x[k] = (from + to) / 2 + (to - from) / 2 * nodes[count - 4][k] - point;
+        d[k] = value(x[k] + point) / (count == 4 ? x[k] : 1);
+      }
+      for (int n = 1; n < count; ++n)  // divided differences
+        for (int k = count - 1; k >= n; --k) d[k] = (d[k] - d[k - 1]) / (x[k] - x[k - n]);
+      for (int n = count - 1; n >= 0; --n) {  // c = c (x - x[n]) + d[n]
+        for (int k = count - 1; k > 0; --k) c[k] = c[k - 1] - x[n] * c[k];
+        c[0] = d[n] - x[n] * c[0];
+      }
+      for (int k = 0; k < count; ++k) row[k + 5 - count][i] = static_cast<float>(c[k]);
+      row[5][i] = static_cast<float>(point);
+    }
+  }
+};
+inline constexpr tanh_table tanh_rows;
+#endif
+
+// |tanh x|. Other than by the table: with n and r of 2|x|, g = e^2|x| - 1 = 2^n (e^r - 1) + (2^n - 1), in which nothing
+// cancels, and g / (g + 2).
+template <class T> HEED_INLINE vector<T> tanh_size(vector<T> x) {
+#if defined(__AVX512F__)
+  if constexpr (sizeof(T) == 4) {
+    const auto size = kernel::min(vector<T>(tanh_table::end), abs(x));  // in this order NaN stays NaN
+    const auto at = from<T>(as<std::uint32_t>(kernel::fma(size, vector<T>(2.F), vector<T>(1.25F))) >> 20);
+    const auto row = [&](int k) { return looked_up(tanh_rows.row[k], at); };
+    const vector<T> d = size - row(5);
+    auto sum = kernel::fma(row(4), d, row(3));
+    sum = kernel::fma(sum, d, row(2));
+    sum = kernel::fma(sum, d, row(1));
+    return kernel::fma(sum, d, row(0));
+  } else
+#endif
+  {
+    // From here on the result is 1.
+    const auto size = kernel::min(vector<T>(sizeof(T) == 4 ? T(10) : T(20)), abs(x));
+    const auto at = split_powers<T>(size + size);
+    const vector<T> growth = kernel::fma(at.r * at.r, curve_of_e<T>(at.r), at.r), power = power_of_two<T>(at.n);
+    const vector<T> g = kernel::fma(power, growth, power - vector<T>(T(1)));
+    return g / (g + vector<T>(T(2)));
+  }
+}
+
+}  // namespace detail
+
+// Measured on every float: 1.5 ulp by the table, 2.53 without; on doubles 2.2.
+template <detail::Floating T, int L> HEED_INLINE pack<T, L> tanh(pack<T, L> x) {
+  HEED_UNROLL
+  for (int i = 0; i < x.count; ++i) x.v[i] = detail::with_sign_of<T>(x.v[i], detail::tanh_size<T>(x.v[i]));
+  return x;
 }
 
 // Floats: near zero x + x P(x^2); further out 1 - e^Q(|x|), with both polynomials minimax. Doubles: the standard

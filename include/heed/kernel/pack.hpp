@@ -141,6 +141,11 @@ template <class T> HEED_INLINE vector<T> sqrt(vector<T> x) {
 template <class T> inline constexpr T rounder = static_cast<T>(bits_of<T>{3} << (fraction_bits<T> - 1));
 template <class T> HEED_INLINE vector<T> nearest(vector<T> x) { return (x + rounder<T>)-rounder<T>; }
 
+// 2^n for a whole number n, which must be a normal number.
+template <class T> HEED_INLINE vector<T> power_of_two(vector<T> n) {
+  return from<T>(as<bits_of<T>>(vector<T>(n + (rounder<T> + T(bias<T>)))) << fraction_bits<T>);
+}
+
 // p * 2^n for a whole number n, rounded once even where it becomes subnormal.
 template <class T> HEED_INLINE vector<T> scale(vector<T> p, vector<T> n) {
 #if defined(__AVX512F__)
@@ -151,10 +156,7 @@ template <class T> HEED_INLINE vector<T> scale(vector<T> p, vector<T> n) {
 #else
   // In two steps: 2^n alone may be beyond the range where p * 2^n is not.
   const vector<T> first = nearest<T>(n * T(0.5));
-  const auto power = [](vector<T> e) {
-    return from<T>(as<bits_of<T>>(vector<T>(e + (rounder<T> + T(bias<T>)))) << fraction_bits<T>);
-  };
-  return (p * power(first)) * power(n - first);
+  return (p * power_of_two<T>(first)) * power_of_two<T>(n - first);
 #endif
 }
 

@@ -256,26 +256,36 @@ HEED_INLINE vector<double> min(vector<double> a, vector<double> b) {
 #endif
 }
 
-// `x` where `probe` is NaN, else `other`; by hand on AVX-512, where g++ 12 at -O1 fails on masks held in structs.
-template <class T> HEED_INLINE vector<T> where_nan(vector<T> probe, vector<T> x, vector<T> other) {
+// NaN if either is NaN: max already returns a NaN in b, so that only a has to be looked at. By hand on AVX-512, where
+// the comparison can mask the maximum itself, and where g++ 12 at -O1 fails on masks held in structs.
+template <class T> HEED_INLINE vector<T> max_propagating_nan(vector<T> a, vector<T> b) {
 #if defined(__AVX512F__)
   if constexpr (std::is_same_v<T, float>)
-    return vector<T>(_mm512_mask_mov_ps(other, _mm512_cmp_ps_mask(probe, probe, _CMP_UNORD_Q), x));
+    return vector<T>(_mm512_mask_max_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q), a, b));
   else
-    return vector<T>(_mm512_mask_mov_pd(other, _mm512_cmp_pd_mask(probe, probe, _CMP_UNORD_Q), x));
+    return vector<T>(_mm512_mask_max_pd(a, _mm512_cmp_pd_mask(a, a, _CMP_ORD_Q), a, b));
 #else
-  return select(is_nan(probe), x, other);
+  return select(is_nan(a), a, max(a, b));
 #endif
 }
 
-// NaN if either is NaN: max already returns a NaN in b, so that only a has to be looked at.
-template <class T> HEED_INLINE vector<T> max_propagating_nan(vector<T> a, vector<T> b) {
-  return where_nan(a, a, max(a, b));
+template <class T> HEED_INLINE vector<T> min_propagating_nan(vector<T> a, vector<T> b) {
+#if defined(__AVX512F__)
+  if constexpr (std::is_same_v<T, float>)
+    return vector<T>(_mm512_mask_min_ps(a, _mm512_cmp_ps_mask(a, a, _CMP_ORD_Q), a, b));
+  else
+    return vector<T>(_mm512_mask_min_pd(a, _mm512_cmp_pd_mask(a, a, _CMP_ORD_Q), a, b));
+#else
+  return select(is_nan(a), a, min(a, b));
+#endif
 }
 
-template <class T> HEED_INLINE vector<T> min_propagating_nan(vector<T> a, vector<T> b) {
-  return where_nan(a, a, min(a, b));
+#if defined(__AVX512F__)
+// table[i] of 32 numbers, with i in the five lowest bits of each lane.
+HEED_INLINE vector<float> looked_up(const float* table, vector<float> at) {
+  return _mm512_maskz_permutex2var_ps(detail::all_lanes_of_16, load(table), _mm512_castps_si512(at), load(table + 16));
 }
+#endif
 
 // ---- across the lanes ----
 
