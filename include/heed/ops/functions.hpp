@@ -81,96 +81,96 @@ template <number T> constexpr T like(T, double value) { return static_cast<T>(va
 // ---------------------------------------------------------------- operations
 struct plus {
   static constexpr std::string_view name = "operator+", symbol = " + ";
-  template <class V> static V apply(V const& a, V const& b) { return add(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return add(a, b); }
 };
 struct minus {
   static constexpr std::string_view name = "operator-", symbol = " - ";
-  template <class V> static V apply(V const& a, V const& b) { return sub(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return sub(a, b); }
 };
 struct times {
   static constexpr std::string_view name = "operator*", symbol = " * ";
-  template <class V> static V apply(V const& a, V const& b) { return mul(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return mul(a, b); }
 };
 struct divided {
   static constexpr std::string_view name = "operator/", symbol = " / ";
-  template <class V> static V apply(V const& a, V const& b) { return div(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return div(a, b); }
 };
 struct floor_divided {
   static constexpr std::string_view name = "operator/", symbol = " / ";
-  template <class V> static V apply(V const& a, V const& b) { return floor_div(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return floor_div(a, b); }
 };
 struct modulo {
   static constexpr std::string_view name = "operator%", symbol = " % ";
-  template <class V> static V apply(V const& a, V const& b) { return floor_mod(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return floor_mod(a, b); }
 };
 struct power {
   static constexpr std::string_view name = "pow", symbol = "pow";
-  template <class V> static V apply(V const& a, V const& b) { return pow(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return pow(a, b); }
 };
 struct minimum {
   static constexpr std::string_view name = "min", symbol = "min";
-  template <class V> static V apply(V const& a, V const& b) { return min(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return min(a, b); }
 };
 struct maximum {
   static constexpr std::string_view name = "max", symbol = "max";
-  template <class V> static V apply(V const& a, V const& b) { return max(a, b); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a, V const& b) { return max(a, b); }
 };
 struct negated {
   static constexpr std::string_view name = "operator-", symbol = "-";
-  template <class V> static V apply(V const& a) { return neg(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return neg(a); }
 };
 struct exponential {
   static constexpr std::string_view name = "exp", symbol = "exp";
-  template <class V> static V apply(V const& a) { return exp(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return exp(a); }
 };
 struct logarithm {
   static constexpr std::string_view name = "log", symbol = "log";
-  template <class V> static V apply(V const& a) { return log(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return log(a); }
 };
 struct square_root {
   static constexpr std::string_view name = "sqrt", symbol = "sqrt";
-  template <class V> static V apply(V const& a) { return sqrt(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return sqrt(a); }
 };
 struct reciprocal_root {
   static constexpr std::string_view name = "rsqrt", symbol = "rsqrt";
-  template <class V> static V apply(V const& a) { return rsqrt(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return rsqrt(a); }
 };
 struct hyperbolic_tangent {
   static constexpr std::string_view name = "tanh", symbol = "tanh";
-  template <class V> static V apply(V const& a) { return tanh(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return tanh(a); }
 };
 struct sine {
   static constexpr std::string_view name = "sin", symbol = "sin";
-  template <class V> static V apply(V const& a) { return sin(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return sin(a); }
 };
 struct cosine {
   static constexpr std::string_view name = "cos", symbol = "cos";
-  template <class V> static V apply(V const& a) { return cos(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return cos(a); }
 };
 struct absolute {
   static constexpr std::string_view name = "abs", symbol = "abs";
-  template <class V> static V apply(V const& a) { return abs(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return abs(a); }
 };
 struct rounded_down {
   static constexpr std::string_view name = "floor", symbol = "floor";
-  template <class V> static V apply(V const& a) { return floor(a); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return floor(a); }
 };
 /// max(x, 0); a NaN stays one.
 struct rectified {
   static constexpr std::string_view name = "relu", symbol = "relu";
-  template <class V> static V apply(V const& a) { return max(a, like(a, 0.0)); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return max(a, like(a, 0.0)); }
 };
 /// x (1 + erf(x / sqrt 2)) / 2 (Hendrycks and Gimpel 2016, exact form).
 struct gaussian_unit {
   static constexpr std::string_view name = "gelu", symbol = "gelu";
-  template <class V> static V apply(V const& a) {
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) {
     return mul(mul(a, like(a, 0.5)), add(like(a, 1.0), erf(mul(a, like(a, 0.70710678118654752440)))));
   }
 };
 /// x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2.
 struct gaussian_unit_tanh {
   static constexpr std::string_view name = "gelu_tanh", symbol = "gelu_tanh";
-  template <class V> static V apply(V const& a) {
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) {
     V inner = mul(like(a, 0.79788456080286535588), add(a, mul(like(a, 0.044715), mul(a, mul(a, a)))));
     return mul(mul(a, like(a, 0.5)), add(like(a, 1.0), tanh(inner)));
   }
@@ -178,18 +178,22 @@ struct gaussian_unit_tanh {
 /// 1 / (1 + exp(-x)).
 struct logistic {
   static constexpr std::string_view name = "sigmoid", symbol = "sigmoid";
-  template <class V> static V apply(V const& a) { return div(like(a, 1.0), add(like(a, 1.0), exp(neg(a)))); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) {
+    return div(like(a, 1.0), add(like(a, 1.0), exp(neg(a))));
+  }
 };
 /// x / (1 + exp(-x)).
 struct sigmoid_unit {
   static constexpr std::string_view name = "silu", symbol = "silu";
-  template <class V> static V apply(V const& a) { return div(a, add(like(a, 1.0), exp(neg(a)))); }
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) {
+    return div(a, add(like(a, 1.0), exp(neg(a))));
+  }
 };
 /// cap tanh(x / cap); off where cap is 0 or infinite.
 struct capped {
   static constexpr std::string_view name = "softcap", symbol = "softcap";
   double cap = 0;
-  template <class V> V apply(V const& a) const {
+  template <class V> [[gnu::always_inline]] V apply(V const& a) const {
     if (cap == 0 || cap == std::numeric_limits<double>::infinity()) return a;
     return mul(like(a, cap), tanh(mul(a, like(a, 1.0 / cap))));
   }
@@ -197,59 +201,61 @@ struct capped {
 template <class T> struct cast_to {
   using target = T;
   static constexpr std::string_view name = "cast", symbol = "cast";
-  template <class V> static auto apply(V const& a) {
+  template <class V> [[gnu::always_inline]] static auto apply(V const& a) {
     return convert<std::conditional_t<is_integer_type<T>, std::int64_t, T>>(a);
   }
   template <class U> static constexpr bool is_integer_type = std::is_integral_v<U> && !std::is_same_v<U, bool>;
 };
 struct less {
   static constexpr std::string_view name = "operator<", symbol = " < ";
-  template <class V> static auto apply(V const& a, V const& b) { return lt(a, b); }
+  template <class V> [[gnu::always_inline]] static auto apply(V const& a, V const& b) { return lt(a, b); }
 };
 struct less_equal {
   static constexpr std::string_view name = "operator<=", symbol = " <= ";
-  template <class V> static auto apply(V const& a, V const& b) { return le(a, b); }
+  template <class V> [[gnu::always_inline]] static auto apply(V const& a, V const& b) { return le(a, b); }
 };
 struct greater {
   static constexpr std::string_view name = "operator>", symbol = " > ";
-  template <class V> static auto apply(V const& a, V const& b) { return lt(b, a); }
+  template <class V> [[gnu::always_inline]] static auto apply(V const& a, V const& b) { return lt(b, a); }
 };
 struct greater_equal {
   static constexpr std::string_view name = "operator>=", symbol = " >= ";
-  template <class V> static auto apply(V const& a, V const& b) { return le(b, a); }
+  template <class V> [[gnu::always_inline]] static auto apply(V const& a, V const& b) { return le(b, a); }
 };
 struct equal {
   static constexpr std::string_view name = "operator==", symbol = " == ";
-  template <class V> static auto apply(V const& a, V const& b) { return eq(a, b); }
+  template <class V> [[gnu::always_inline]] static auto apply(V const& a, V const& b) { return eq(a, b); }
 };
 struct not_equal {
   static constexpr std::string_view name = "operator!=", symbol = " != ";
-  template <class V> static auto apply(V const& a, V const& b) { return ne(a, b); }
+  template <class V> [[gnu::always_inline]] static auto apply(V const& a, V const& b) { return ne(a, b); }
 };
 /// index<Key>() <= index<Query>() that demands equal extents of both axes.
 template <class Query, class Key> struct diagonal : less_equal { static constexpr std::string_view name = "causal"; };
 struct both {
   static constexpr std::string_view name = "operator&&", symbol = " && ";
-  template <class M> static M apply(M const& a, M const& b) { return a & b; }
+  template <class M> [[gnu::always_inline]] static M apply(M const& a, M const& b) { return a & b; }
   static bool apply(bool a, bool b) { return a && b; }
 };
 struct either {
   static constexpr std::string_view name = "operator||", symbol = " || ";
-  template <class M> static M apply(M const& a, M const& b) { return a | b; }
+  template <class M> [[gnu::always_inline]] static M apply(M const& a, M const& b) { return a | b; }
   static bool apply(bool a, bool b) { return a || b; }
 };
 struct inverted {
   static constexpr std::string_view name = "operator!", symbol = "!";
-  template <class M> static M apply(M const& a) { return ~a; }
+  template <class M> [[gnu::always_inline]] static M apply(M const& a) { return ~a; }
   static bool apply(bool a) { return !a; }
 };
 struct chosen {
   static constexpr std::string_view name = "where", symbol = "where";
-  template <class M, class V> static V apply(M const& c, V const& a, V const& b) { return select(c, a, b); }
+  template <class M, class V> [[gnu::always_inline]] static V apply(M const& c, V const& a, V const& b) {
+    return select(c, a, b);
+  }
   // a choice between conditions
   template <class M>
     requires(!number<M> || std::is_same_v<M, bool>)
-  static M apply_mask(M const& c, M const& a, M const& b) {
+  [[gnu::always_inline]] static M apply_mask(M const& c, M const& a, M const& b) {
     return both::apply(c, a) | both::apply(inverted::apply(c), b);
   }
 };
@@ -257,14 +263,14 @@ struct chosen {
 struct dropped {
   static constexpr std::string_view name = "dropout", symbol = "dropout";
   double scale = 1;
-  template <class V, class M> V apply(V const& a, M const& keep) const {
+  template <class V, class M> [[gnu::always_inline]] V apply(V const& a, M const& keep) const {
     return select(keep, mul(a, like(a, scale)), like(a, 0.0));
   }
 };
 /// The first operand, over the axes of both.
 struct first_of {
   static constexpr std::string_view name = "broadcast", symbol = "broadcast";
-  template <class V, class M> static V apply(V const& a, M const&) { return a; }
+  template <class V, class M> [[gnu::always_inline]] static V apply(V const& a, M const&) { return a; }
 };
 
 }  // namespace heed::detail::ops
