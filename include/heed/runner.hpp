@@ -373,9 +373,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         using Dot = std::remove_cvref_t<decltype(d)>;
         detail::fill_program<SA, V>(loads[2 * i], d.key);
         detail::fill_program<SA, V>(loads[2 * i + 1], d.query);
-        k.parts[i].key = side<V>(loads[2 * i]);
+        k.parts[i].key = side<V>(loads[2 * i], d.key);
         k.parts[i].query = side<V>(loads[2 * i + 1]);
-        k.parts[i].depth = sa.template group<typename Dot::over>();
+        // its own extents: another dot of the stage may contract an axis of the same name and another length
+        for_each_axis(typename Dot::over{}, [&]<class X>(type_tag<X>) {
+          k.parts[i].depth.add(index_of<X, SA>, d.key.template extent<X>());
+        });
         k.parts[i].scale = d.scale;
         ++i;
       };
@@ -383,7 +386,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     }
     if constexpr (has_values) {
       detail::fill_program<SA, V>(loads[2 * dots], values);
-      k.value = side<V>(loads[2 * dots]);
+      k.value = side<V>(loads[2 * dots], values);
     }
     [[maybe_unused]] auto const weight_program = optional_program<SA, V>(weights);
     [[maybe_unused]] auto const sink_program = optional_program<SA, V>(sink);
@@ -464,6 +467,11 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     m.operand = load.operands[0];
     m.load = &load;
     m.native = m.operand.real && m.operand.size == static_cast<int>(sizeof(V));
+    return m;
+  }
+  template <class V, class S, class A> static kernel::matrix side(loops::program const& load, leaf<S, A> const&) {
+    kernel::matrix m = side<V>(load);
+    m.row_loops = kernel::decode::row_loops_for<V, std::remove_const_t<S>>();
     return m;
   }
   template <class Stage> [[gnu::cold]] void launch(Stage const& k, std::size_t scratch) {

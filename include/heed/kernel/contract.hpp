@@ -19,8 +19,9 @@ inline namespace HEED_ARCH {
 struct matrix {
   loops::operand operand;
   loops::program const* load =
-      nullptr;          // identity program that converts to T; used where the memory can't serve as it is
-  bool native = false;  // the memory holds T
+      nullptr;                      // identity program that converts to T; used where the memory can't serve as it is
+  bool native = false;              // the memory holds T
+  void const* row_loops = nullptr;  // decode::row_loops<T> for what the memory holds, where there are any
 };
 
 template <class T> struct contract_stage {

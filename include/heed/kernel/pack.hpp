@@ -175,9 +175,17 @@ template <class T> HEED_INLINE split<T> split_exponent(vector<T> x) {
 
 // Sixteen bits a lane to floats and back.
 HEED_INLINE vector<float> widen(const bf16* from_memory) {
+#if defined(__AVX512F__)  // by hand: g++ 12 widens in halves
+  const __m256i bits = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from_memory));
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(0xffff, _mm512_maskz_cvtepu16_epi32(0xffff, bits), 16));
+#elif defined(__AVX2__)
+  const __m128i bits = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from_memory));
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(bits), 16));
+#else
   raw<std::uint16_t, width<float>> bits;
   std::memcpy(&bits, from_memory, sizeof bits);
   return from<float>(__builtin_convertvector(bits, raw<std::uint32_t, width<float>>) << 16);
+#endif
 }
 HEED_INLINE void narrow(bf16* to, vector<float> x) {
   const auto f = as<std::uint32_t>(x);

@@ -14,6 +14,7 @@
 // every spelling of a mask gives the same bits.
 #pragma once
 
+#include "decode.hpp"
 #include "stream_end.hpp"
 
 namespace heed::kernel {
@@ -28,6 +29,8 @@ template <class T> class stream_run {
   key_source<T> source;
   stream_end<T> end;
   int team_size;
+  bool few;  // lanes: decode.hpp has the loops
+  extent_t block_size, blocks, part_blocks;
   extent_t at_once, groups, parts;
   bool parts_shared;  // the parts of one batch element go to several threads
 
@@ -36,7 +39,17 @@ template <class T> class stream_run {
  public:
   stream_run(stream_run const&) = delete;  // its parts refer to `at`
   stream_run& operator=(stream_run const&) = delete;
-  stream_run(streamed<T> const& s, int threads) : stage(s), at(s), source{s, at}, end{s, at}, team_size(threads) {
+  stream_run(streamed<T> const& s, int threads)
+      : stage(s),
+        at(s),
+        source{s, at},
+        end{s, at},
+        team_size(threads),
+        few(decode::suits(s)) {
+    block_size = few ? decode::block_keys(s) : s.block_size();
+    blocks = (s.keys.size + block_size - 1) / block_size;
+    part_blocks = s.part_blocks(block_size);
+    parts = std::max<extent_t>(1, (blocks + part_blocks - 1) / part_blocks);
     // Tiles that take turns on one block of keys: several where keys and values outgrow the L2 cache or are packed.
     double const bytes =
         static_cast<double>(s.keys.size) * static_cast<double>(s.depth_total() + s.values.size) * sizeof(T);
@@ -48,7 +61,6 @@ template <class T> class stream_run {
     extent_t const most = gathers ? most_tiles : bytes > 1.0e6 || packs ? most_tiles / 4 : 1;
     at_once = std::max<extent_t>(1, std::min({most, s.tiles(), s.batch.size * s.tiles() / (16 * threads)}));
     groups = (s.tiles() + at_once - 1) / at_once;
-    parts = s.key_parts();
     parts_shared = parts > 1 && threads > 1 && s.batch.size < 4 * threads;
   }
 
@@ -67,6 +79,7 @@ template <class T> class stream_run {
       bytes += block_scratch(*s.parts[i].query.load, std::max<extent_t>(s.parts[i].depth.size, 1), lane) +
                block_scratch(*s.parts[i].key.load, rows, std::max<extent_t>(s.parts[i].depth.size, 1));
     if (s.value.load) bytes += block_scratch(*s.value.load, rows, std::max<extent_t>(s.values.size, 1));
+    if (few) bytes += decode::scratch_bytes(s);
     return bytes;
   }
   /// Memory for the parts of the keys, where threads share them.
@@ -139,11 +152,41 @@ template <class T> class stream_run {
     state& t = *new (memory) state;
     size_of(t, 0);
     t.place(reinterpret_cast<T*>(memory + up(static_cast<extent_t>(sizeof(state)), 64)));
-    open(origin, t, s);
-    walk_part(origin, j.part, &t, 1, s);
+    if (few) {
+      decode::tile<T> lanes;
+      start_few(origin, t, lanes, s);
+      walk_few(origin, j.part, t, lanes, s);
+    } else {
+      open(origin, t, s);
+      walk_part(origin, j.part, &t, 1, s);
+    }
+  }
+  void start_few(extent_t const* origin, state& t, decode::tile<T>& lanes, scratch& s) const {
+    t.reset();
+    decode::prepare(stage, origin, t, lanes, s);
+  }
+  void walk_few(extent_t const* origin, extent_t part, state& t, decode::tile<T>& lanes, scratch& s) const {
+    extent_t const first = part * part_blocks, last = std::min(blocks, first + part_blocks);
+    if (first < last) decode::walk(stage, origin, first, last, stage.may_exclude() ? 1 : 2, t, lanes, s);
+  }
+  /// All lanes of one batch element, where they are few.
+  [[gnu::noinline]] void run_few(extent_t const* origin, scratch& s) const {
+    state t, part;
+    decode::tile<T> lanes;
+    place(t, 0, s);
+    start_few(origin, t, lanes, s);
+    walk_few(origin, 0, t, lanes, s);
+    if (parts > 1) place(part, 0, s);
+    for (extent_t p = 1; p < parts; ++p) {
+      part.reset();
+      walk_few(origin, p, part, lanes, s);
+      end.merge(t, part);
+    }
+    end.finish(origin, t, s);
   }
   /// The tiles of a job, all of them against each block of keys in turn.
   void run_tiles(extent_t const* origin, job const& j, scratch& s) const {
+    if (few) return run_few(origin, s);
     state tiles[most_tiles];
     int const count = static_cast<int>(j.last_tile - j.first_tile);
     for (int i = 0; i < count; ++i) {
@@ -212,19 +255,19 @@ template <class T> class stream_run {
     char* const mark = s.next;
     workplace w;
     if (stage.may_exclude()) w.where.around(origin);
-    extent_t const size = stage.block_size(), lane = tiles[count - 1].padded;
+    extent_t const size = block_size, lane = tiles[count - 1].padded;
     extent_t widest = lane;
     for (int i = 0; i < count; ++i) widest = std::max<extent_t>(widest, tiles[i].padded);
     for (int d = 0; d < std::max(stage.dots, 1); ++d) w.scores[d] = s.take_as<T>(size * widest);
     if (stage.may_exclude()) w.kept = s.take_as<std::uint64_t>(size * (widest / stage.score->lanes + 1));
-    extent_t const first = part * stage.part_blocks(), last = std::min(stage.blocks(), first + stage.part_blocks());
+    extent_t const first = part * part_blocks, last = std::min(blocks, first + part_blocks);
     walk(origin, first, last, stage.may_exclude() ? 1 : 2, tiles, count, w, s);
     s.next = mark;
   }
   /// Blocks low .. high, bisected: the cost of skipping follows what is kept. known: 1 not classified yet, 2 all kept.
   void walk(extent_t const* origin, extent_t low, extent_t high, int known, state* tiles, int count, workplace& w,
             scratch& s) const {
-    extent_t const size = stage.block_size();
+    extent_t const size = block_size;
     if (known == 1) {
       extent_t const from = low * size, lane_from = tiles[0].from;
       known = stage.classify(w.where, lane_from, tiles[count - 1].from + tiles[count - 1].count - lane_from, from,
@@ -237,10 +280,10 @@ template <class T> class stream_run {
       walk(origin, middle, high, known, tiles, count, w, s);
       return;
     }
-    for (extent_t block = low; block < high; ++block) {
+    for (extent_t number = low; number < high; ++number) {
       char* const mark = s.next;
       keys_block kb;
-      kb.from = block * size;
+      kb.from = number * size;
       kb.count = std::min(stage.keys.size - kb.from, size);
       for (int i = 0; i < count; ++i) {
         int const own = known == 2 || count == 1
@@ -268,8 +311,8 @@ template <class T> class stream_run {
       for (extent_t k = 0; k < kb.count; k += chunk) {
         if (i == 0) next.ask(k / chunk, (kb.count + chunk - 1) / chunk);
         multiply_tile<T>(kb.key[i] + k * kb.key_row[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded,
-                         std::min(chunk, kb.count - k), t.padded, stage.parts[i].depth.size,
-                         w.scores[i] + k * t.padded, t.padded, start::zero, nullptr, true);
+                         std::min(chunk, kb.count - k), t.padded, stage.parts[i].depth.size, w.scores[i] + k * t.padded,
+                         t.padded, start::zero, nullptr, true);
       }
     }
     if (!stage.score_is_plain()) edit(*stage.score, origin, kb, 0, kb.count, t, w, nullptr, s);

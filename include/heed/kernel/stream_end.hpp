@@ -17,7 +17,7 @@ template <class T> struct stream_end {
 
   /// Where the context of a tile goes that has one block of keys and nothing to do afterwards; null for all others.
   T* final_place(extent_t const* origin, state const& t, extent_t& row) const {
-    if (!at.direct || stage.blocks() != 1 || !at.target.runs(t.from, t.count, row)) return nullptr;
+    if (!at.direct || stage.keys.size > stage.block_size() || !at.target.runs(t.from, t.count, row)) return nullptr;
     return static_cast<T*>(stage.target.data) + offset_in(stage.batch, origin, stage.target.stride) +
            at.target.offset(t.from);
   }

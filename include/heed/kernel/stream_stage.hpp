@@ -96,13 +96,13 @@ template <class T> struct streamed {
   extent_t vectors() const { return (lanes.size + width<T> - 1) / width<T>; }
   extent_t tiles() const { return std::max<extent_t>(1, (vectors() * width<T> + lane_tile<T> - 1) / lane_tile<T>); }
   extent_t tile_from(extent_t t) const { return t == 0 ? 0 : vectors() * t / tiles() * width<T>; }
-  /// Blocks of keys that one thread takes in a row. Where all lanes are one tile, the keys are what can be shared: their
-  /// parts are summed apart, and then up in one order, whoever computed them.
-  extent_t part_blocks() const {
-    if (tiles() > 1) return std::max<extent_t>(1, blocks());
-    return std::max<extent_t>(loops::part_keys / block_size(), (blocks() + loops::most_parts - 1) / loops::most_parts);
+  /// Blocks of keys, of so many keys each, that one thread takes in a row. Where all lanes are one tile, the keys are what
+  /// can be shared: their parts are summed apart, and then up in one order, whoever computed them.
+  extent_t part_blocks(extent_t size) const {
+    extent_t const n = (keys.size + size - 1) / size;
+    if (tiles() > 1) return std::max<extent_t>(1, n);
+    return std::max<extent_t>({1, loops::part_keys / size, (n + loops::most_parts - 1) / loops::most_parts});
   }
-  extent_t key_parts() const { return std::max<extent_t>(1, (blocks() + part_blocks() - 1) / part_blocks()); }
 
   extent_t value_row() const { return (std::max<extent_t>(values.size, 1) + panel<T> - 1) / panel<T> * panel<T>; }
   extent_t depth_total() const {
