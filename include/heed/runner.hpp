@@ -376,9 +376,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         k.parts[i].key = side<V>(loads[2 * i], d.key);
         k.parts[i].query = side<V>(loads[2 * i + 1]);
         // its own extents: another dot of the stage may contract an axis of the same name and another length
-        for_each_axis(typename Dot::over{}, [&]<class X>(type_tag<X>) {
-          k.parts[i].depth.add(index_of<X, SA>, d.key.template extent<X>());
-        });
+        for_each_axis(typename Dot::over{},
+                      [&]<class X>(type_tag<X>) { k.parts[i].depth.add(index_of<X, SA>, d.key.template extent<X>()); });
         k.parts[i].scale = d.scale;
         ++i;
       };
@@ -419,7 +418,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         sa, program, out, pairs * per_pair,
         [&](plan::report::stage& s) {
           s.parallel = sa.template text<unite<Batch, Lanes>>();
-          s.vectorised = sa.template text<Lanes>() + " (scores)" +
+          s.vectorised = (kernel::decode::suits(k) ? sa.template text<Depths>() : sa.template text<Lanes>()) +
+                         " (scores)" +
                          (has_values ? ", " + sa.template text<difference<VA, unite<PA, K>>>() + " (values)" : "");
           s.streamed = sa.template text<K>();
           s.bytes_moved += detail::operand_bytes(score_program, sa.extents);
