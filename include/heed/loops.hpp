@@ -14,7 +14,7 @@ inline constexpr int max_operands = 48;  // terminals of one elementwise tree
 // ---- tile sizes: every number that a schedule depends on, so that a change of one is a change of one line
 inline constexpr extent_t key_block = 96;      // keys (rows of a score tile) that share one softmax step
 inline constexpr extent_t key_grain = 12;      // keys whose exclusion is decided together; divides key_block, even
-inline constexpr extent_t decode_lanes = 8;    // up to here lanes share each key as it comes from memory: decode.hpp
+inline constexpr extent_t decode_lanes = 16;   // up to here lanes share each key as it comes from memory: decode.hpp
 inline constexpr extent_t decode_block = 128;  // keys that share one softmax step there, at most
 inline constexpr extent_t decode_grain = 16;   // keys whose exclusion is decided together there; whole vectors
 inline constexpr extent_t decode_elements =

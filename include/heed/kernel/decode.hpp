@@ -3,7 +3,7 @@
 // same as stream.hpp, at the speed of reading keys and values once.
 // Next to read: stream.hpp, which takes this way where it suits.
 //
-//   lanes <= 8; depth and the width of the values lie side by side in memory
+//   lanes <= 16; depth and the width of the values lie side by side in memory
 //   1. queries [lanes][depth], scaled, once
 //   2. for each block of keys that the mask does not exclude:
 //        scores S [lanes][keys] = Q * K^T, the vectors along the depth; the values of the block are fetched meanwhile
@@ -67,9 +67,11 @@ template <class T> extent_t query_row(extent_t depth) {
 
 }  // namespace detail
 
-/// Whether a stage is computed this way: few lanes, and all memory can be read where it lies.
+/// Whether a stage is computed this way: few lanes (half as many where the keys are few as well, and stay in the cache), and all
+/// memory can be read where it lies.
 template <class T> bool suits(streamed<T> const& stage) {
-  if (stage.lanes.size < 1 || stage.lanes.size > loops::decode_lanes) return false;
+  extent_t const most = stage.keys.size > loops::single_block ? loops::decode_lanes : loops::decode_lanes / 2;
+  if (stage.lanes.size < 1 || stage.lanes.size > most) return false;
   for (int i = 0; i < stage.dots; ++i)
     if (!detail::lies_in_rows(stage.parts[i].key, stage.keys, stage.parts[i].depth)) return false;
   return !stage.has_values() || stage.values.size == 0 || detail::lies_in_rows(stage.value, stage.keys, stage.values);

@@ -20,19 +20,20 @@ struct ahead {
   static constexpr int most = 2;
   struct piece {
     char const* data;
-    extent_t apart, bytes;  // from run to run, and of one run
+    extent_t apart, bytes, runs;  // from run to run, of one run, how many
   } pieces[most];
   int count = 0;
-  extent_t runs = 0;
 
+  void add(char const* data, extent_t apart, extent_t bytes, extent_t runs) {
+    if (count < most && bytes > 0) pieces[count++] = {data, apart, bytes, runs};
+  }
   /// The operands of `p` at the keys that follow `from`, for lanes lane_from .. + lane_count.
   void look(loops::program const& p, extent_t const* origin, loops::group const& keys, extent_t from, extent_t n,
             loops::group const& lanes, extent_t lane_from, extent_t lane_count) {
-    runs = lane_count;
     n = std::min(n, keys.size - from);
     if (n <= 0) return;
     extent_t coordinates[loops::max_rank];
-    for (int i = 0; i < p.count && count < most; ++i) {
+    for (int i = 0; i < p.count; ++i) {
       loops::operand const& o = p.operands[i];
       extent_t key_step = 0, lane_step = 0;
       if (!o.data || !(o.varies & keys.bits()) || !(o.varies & lanes.bits()) ||
@@ -42,16 +43,18 @@ struct ahead {
       std::copy(origin, origin + loops::max_rank, coordinates);
       keys.locate(from, coordinates);
       lanes.locate(lane_from, coordinates);
-      pieces[count++] = {static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * o.size,
-                         lane_step * o.size, n * o.size};
+      add(static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * o.size, lane_step * o.size, n * o.size,
+          lane_count);
     }
   }
   /// Asks for one share of `shares`.
   void ask(extent_t share, extent_t shares) const {
-    for (int i = 0; i < count; ++i)
-      for (extent_t r = runs * share / shares; r < runs * (share + 1) / shares; ++r)
-        for (extent_t b = 0; b < pieces[i].bytes + 63; b += 64)
-          __builtin_prefetch(pieces[i].data + r * pieces[i].apart + std::min(b, pieces[i].bytes - 1), 0, 2);
+    for (int i = 0; i < count; ++i) {
+      piece const& p = pieces[i];
+      for (extent_t r = p.runs * share / shares; r < p.runs * (share + 1) / shares; ++r)
+        for (extent_t b = 0; b < p.bytes + 63; b += 64)
+          __builtin_prefetch(p.data + r * p.apart + std::min(b, p.bytes - 1), 0, 2);
+    }
   }
 };
 
