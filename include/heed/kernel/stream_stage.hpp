@@ -43,7 +43,7 @@ struct box {
     for (int a = 0; a < loops::max_rank; ++a) low[a] = origin[a], high[a] = origin[a] + 1;
   }
   /// The smallest box around elements from .. from + count of a group.
-  void span(loops::group const& g, extent_t from, extent_t count) {
+  [[gnu::noinline]] void span(loops::group const& g, extent_t from, extent_t count) {
     if (g.count == 1) {
       low[g.axis[0]] = from;
       high[g.axis[0]] = from + count;
@@ -114,7 +114,8 @@ template <class T> struct streamed {
   // ---- exclusion
   bool may_exclude() const { return score->classify || (weight && weight->classify); }
   /// 0: lanes and keys of the box exclude each other, 2: all are kept, 1: it has to be looked at.
-  int classify(box& b, extent_t lane_from, extent_t lane_count, extent_t key_from, extent_t key_count) const {
+  [[gnu::noinline]] int classify(box& b, extent_t lane_from, extent_t lane_count, extent_t key_from,
+                                 extent_t key_count) const {
     if (!may_exclude()) return 2;
     b.span(lanes, lane_from, lane_count);
     b.span(keys, key_from, key_count);
@@ -136,7 +137,7 @@ template <class T> struct places {
   line target;
   bool direct = false;  // a row of the context is a row of the target, and needs its factor only
 
-  explicit places(streamed<T> const& s) {
+  [[gnu::cold]] explicit places(streamed<T> const& s) {
     auto find = [](matrix const& m, loops::group const& rows, loops::group const& depth) {
       side d;
       d.rows = line(rows, m.operand.stride);
