@@ -7,7 +7,8 @@
 
 #include <cmath>
 
-namespace heed::nn {
+namespace heed {
+namespace nn {
 
 /// Every line of attention that somebody may want to look at, as expressions: what is not asked for is not computed.
 template <class Scores, class Weights, class LogSumExp, class Context> struct attended {
@@ -72,4 +73,23 @@ template <class P> auto project_context(expression auto const& context, P const&
     return y;
 }
 
-}  // namespace heed::nn
+/// Keys and values of a memory that is read many times: `nn::projected_memory m{k, v}`, or as expressions project_memory.
+template <class K, class V> struct projected_memory {
+  K keys;    // [..., key, head, d_head]
+  V values;  // [..., key, head, d_value]
+};
+template <class K, class V> projected_memory(K, V) -> projected_memory<K, V>;
+template <class P> auto project_memory(expression auto const& memory, P const& p) {
+  return projected_memory{nn::project_keys(memory, p), nn::project_values(memory, p)};
+}
+
+}  // namespace nn
+
+namespace detail {
+template <class M> inline constexpr bool is_projected = false;
+template <class K, class V> inline constexpr bool is_projected<nn::projected_memory<K, V>> = true;
+/// What a cross-attention can read.
+template <class M>
+concept memory_like = expression_like<M> || is_projected<M>;
+}  // namespace detail
+}  // namespace heed

@@ -100,15 +100,19 @@ auto multi_head_attention_parts(expression auto const& x, P const& p, Mask const
   auto const a = nn::attend<Key, typename P::d_head_axis>(q, k, v, mask);
   return attention_parts{a, nn::project_context(a.context, p)};
 }
-/// Cross-attention by parts: x [..., model] attends to memory [..., Key, memory].
+/// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...], or to memory [..., Key, memory].
+template <class Key, class K, class V, class P, class Mask = unchanged_function>
+auto multi_head_attention_parts(expression auto const& x, projected_memory<K, V> const& memory, P const& p,
+                                Mask const& mask = {}) {
+  auto const in = detail::layer_input<typename P::layer, typename P::model_axis>(x, p.w_q);
+  auto const a = nn::attend<Key, typename P::d_head_axis>(nn::project_queries(in, p), memory.keys, memory.values, mask);
+  return attention_parts{a, nn::project_context(a.context, p)};
+}
 template <class Key, class P, class Mask = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, expression auto const& memory, P const& p,
                                 Mask const& mask = {}) {
-  auto const in = detail::layer_input<typename P::layer, typename P::model_axis>(x, p.w_q);
   auto const from = detail::layer_input<typename P::layer, Key, typename P::memory_axis>(memory, p.w_k);
-  auto const a = nn::attend<Key, typename P::d_head_axis>(nn::project_queries(in, p), nn::project_keys(from, p),
-                                                          nn::project_values(from, p), mask);
-  return attention_parts{a, nn::project_context(a.context, p)};
+  return nn::multi_head_attention_parts<Key>(x, nn::project_memory(from, p), p, mask);
 }
 
 /// softmax(mask(q k / sqrt(d_head))) v W_O + b_O with q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V, head by head
@@ -125,8 +129,9 @@ auto multi_head_attention(expression auto const& x, P const& p, Mask const& mask
 }
 /// The same with k and v from memory [..., key, memory]: `nn::multi_head_attention<key>(x, memory, p)`. Refused: a memory
 /// without Key or its model axis.
-template <class Key, class P, class Mask = unchanged_function>
-auto multi_head_attention(expression auto const& x, expression auto const& memory, P const& p, Mask const& mask = {}) {
+template <class Key, class Memory, class P, class Mask = unchanged_function>
+  requires(detail::memory_like<Memory>)
+auto multi_head_attention(expression auto const& x, Memory const& memory, P const& p, Mask const& mask = {}) {
   return nn::multi_head_attention_parts<Key>(x, memory, p, mask).output;
 }
 

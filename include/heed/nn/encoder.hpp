@@ -4,8 +4,8 @@
 // Next to read: decoder.hpp, layers that see a past or a memory.
 #pragma once
 
-#include "attention.hpp"
 #include "feed_forward.hpp"
+#include "grouped_attention.hpp"
 
 namespace heed {
 namespace detail {

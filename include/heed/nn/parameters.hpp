@@ -34,13 +34,9 @@ using parameter = typename std::conditional_t<distinct<axes<A...>>, type_tag<ten
 template <class Part, class... Open, class... X> Part make_part(axes<Open...>, [[maybe_unused]] X const&... given) {
   return Part(Open{detail::extent_given<Open>(given...)}...);
 }
-/// A tensor or a part of a layer, which takes of the extents that are given those that it has.
+/// A tensor, a cache or a part of a layer, which takes of the extents that are given those that it has.
 template <class Part, class... X> Part part(X const&... given) {
-  using Open = typename open_axes<Part>::type;
-  if constexpr (subset<Open, axes<X...>>)
-    return detail::make_part<Part>(Open{}, given...);
-  else
-    return Part();
+  return detail::make_part<Part>(typename open_axes<Part>::type{}, given...);
 }
 
 /// Extents by name where no tensor is at hand.
@@ -56,8 +52,8 @@ template <class... X> struct extents_by_name : X... {
 namespace mistakes {
 template <class Layer, class Given, class Wanted> struct extents_are_not_those_of_the_parameters {
   static constexpr void write(writer& w) {
-    w(Layer::name), w(": each axis of the parameters whose extent is known at run time needs it by name, once: given "),
-        w.list(Given{}), w(", wanted "), w.list(Wanted{});
+    w(Layer::name), w(": each axis whose extent is known at run time needs it by name, once: given "), w.list(Given{}),
+        w(", wanted "), w.list(Wanted{});
   }
 };
 template <class Layer, class List> struct axis_of_a_parameter_occurs_twice {
