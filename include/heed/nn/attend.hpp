@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: queries, keys, values; or tokens and a struct of weights. Out: attention by parts, and the projections around it.
+// Next to read: attention.hpp, the layer.
+#pragma once
+
+#include "norm.hpp"
+
+#include <cmath>
+
+namespace heed {
+namespace nn {
+
+/// Every line of attention that somebody may want to look at, as expressions: what is not asked for is not computed.
+template <class Scores, class Weights, class LogSumExp, class Context> struct attended {
+  Scores scores;          // [..., query, head, key], scaled and masked
+  Weights weights;        // the same axes
+  LogSumExp log_sum_exp;  // [..., query, head]
+  Context context;        // [..., query, head, d_value]
+};
+template <class Scores, class Weights, class LogSumExp, class Context>
+attended(Scores, Weights, LogSumExp, Context) -> attended<Scores, Weights, LogSumExp, Context>;
+
+/// The same, and what comes out of the layer.
+template <class Attended, class Output> struct attention_parts : Attended {
+  Output output;  // [..., query, model]
+};
+template <class Attended, class Output> attention_parts(Attended, Output) -> attention_parts<Attended, Output>;
+
+/// softmax(mask(q k / sqrt(d_head))) v over Key (Vaswani et al. 2017, 3.2.1), by parts. q, k and v are any expressions that
+/// have DHead (q, k) and Key (k, v); other shared axes are batch axes.
+///
+///     auto a = nn::attend<key, d_head>(q, k, v, nn::causal_mask<query, key>{});
+///     auto [context, weights] = heed::evaluate(a.context, a.weights);
+template <class Key, class DHead, class Mask = unchanged_function>
+auto attend(expression auto const& q, expression auto const& k, expression auto const& v, Mask const& mask = {}) {
+  auto const width = static_cast<double>(detail::as_node(q).template extent<DHead>());
+  auto const scores = detail::without_past(mask, heed::dot<DHead>(q, k) / std::sqrt(width));
+  auto const weights = heed::softmax<Key>(scores);
+  auto const lse = heed::log_sum_exp<Key>(scores);
+  auto const context = heed::dot<Key>(weights, v);
+  return attended{scores, weights, lse, context};
+}
+
+/// The projections around it, for every parameter struct with w_q, w_k, w_v, w_o and names for their axes (see
+/// attention.hpp): x W_Q + b_Q, memory W_K + b_K, memory W_V + b_V; a bias is added where the struct has it.
+template <class P> auto project_queries(expression auto const& x, P const& p) {
+  auto const q = heed::dot<typename P::model_axis>(x, p.w_q);
+  if constexpr (requires { p.b_q; })
+    return q + p.b_q;
+  else
+    return q;
+}
+template <class P> auto project_keys(expression auto const& memory, P const& p) {
+  auto const k = heed::dot<typename P::memory_axis>(memory, p.w_k);
+  if constexpr (requires { p.b_k; })
+    return k + p.b_k;
+  else
+    return k;
+}
+template <class P> auto project_values(expression auto const& memory, P const& p) {
+  auto const v = heed::dot<typename P::memory_axis>(memory, p.w_v);
+  if constexpr (requires { p.b_v; })
+    return v + p.b_v;
+  else
+    return v;
+}
+/// context W_O + b_O, over all axes of W_O but model.
+template <class P> auto project_context(expression auto const& context, P const& p) {
+  auto const y = [&]<class... A>(axes<A...>) { return heed::dot<A...>(context, p.w_o); }(typename P::context_axes{});
+  if constexpr (requires { p.b_o; })
+    return y + p.b_o;
+  else
+    return y;
+}
+
+/// Keys and values of a memory that is read many times: `nn::projected_memory m{k, v}`, or as expressions project_memory.
+template <class K, class V> struct projected_memory {
+  K keys;    // [..., key, head, d_head]
+  V values;  // [..., key, head, d_value]
+};
+template <class K, class V> projected_memory(K, V) -> projected_memory<K, V>;
+template <class P> auto project_memory(expression auto const& memory, P const& p) {
+  return projected_memory{nn::project_keys(memory, p), nn::project_values(memory, p)};
+}
+
+}  // namespace nn
+
+namespace detail {
+template <class M> inline constexpr bool is_projected = false;
+template <class K, class V> inline constexpr bool is_projected<nn::projected_memory<K, V>> = true;
+/// What a cross-attention can read.
+template <class M>
+concept memory_like = expression_like<M> || is_projected<M>;
+}  // namespace detail
+}  // namespace heed

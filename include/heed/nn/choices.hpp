@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: what a layer leaves to its user. Out: the usual answers as function objects: activations, masks, positions. Any
+// callable that takes an expression and returns one serves as well.
+// Next to read: norm.hpp, norms and residual connections.
+#pragma once
+
+#include "parameters.hpp"
+
+namespace heed {
+namespace detail {
+
+/// Calls f(e, past) where f takes two arguments, else f(e): past is the number of positions before the first of e.
+template <class F, class E> auto with_past(F const& f, E const& e, extent_t past) {
+  if constexpr (is_poison<E>)
+    return poison{};
+  else if constexpr (std::is_invocable_v<F const&, E const&, extent_t>)
+    return f(e, past);
+  else
+    return f(e);
+}
+template <class F, class E> auto without_past(F const& f, E const& e) {
+  if constexpr (is_poison<E>)
+    return poison{};
+  else
+    return f(e);
+}
+
+}  // namespace detail
+
+namespace nn {
+
+/// Leaves an expression as it is: no mask, no positions, a linear activation.
+struct unchanged_function {
+  auto operator()(expression auto const& e) const { return detail::as_node(e); }
+};
+inline constexpr unchanged_function unchanged;
+
+/// Activations by name: `feed_forward(x, p, activations::gelu)`.
+namespace activations {
+struct relu_function {
+  auto operator()(expression auto const& e) const { return heed::relu(e); }
+};
+struct gelu_function {
+  auto operator()(expression auto const& e) const { return heed::gelu(e); }
+};
+struct gelu_tanh_function {
+  auto operator()(expression auto const& e) const { return heed::gelu_tanh(e); }
+};
+struct silu_function {
+  auto operator()(expression auto const& e) const { return heed::silu(e); }
+};
+struct sigmoid_function {
+  auto operator()(expression auto const& e) const { return heed::sigmoid(e); }
+};
+inline constexpr relu_function relu;            // Vaswani et al. 2017
+inline constexpr gelu_function gelu;            // Hendrycks and Gimpel 2016
+inline constexpr gelu_tanh_function gelu_tanh;  // its approximation
+inline constexpr silu_function silu;            // the same paper; "swish" of Ramachandran et al. 2017
+inline constexpr sigmoid_function sigmoid;
+}  // namespace activations
+
+/// Masks, and everything else that is done to scores before softmax: a callable from scores [..., query, ..., key] to
+/// scores. One that takes a second argument gets, beside a cache, the number of positions before the first query:
+/// `[&](auto const& scores, auto past) { return where(window<query, key>(512, past), scores); }`.
+///
+/// causal_mask: position i sees itself and what is before it; without a cache both extents must be equal.
+template <class Query, class Key> struct causal_mask {
+  auto operator()(expression auto const& scores) const { return heed::where(heed::causal<Query, Key>(), scores); }
+  auto operator()(expression auto const& scores, extent_t past) const {
+    return heed::where(heed::causal<Query, Key>(past), scores);
+  }
+};
+/// The mask that keeps where a condition holds: `keep(index<key>() < length)`.
+auto keep(expression auto const& condition) {
+  return [c = detail::as_node(condition)](auto const& scores) { return heed::where(c, scores); };
+}
+
+/// Positions: a callable that is applied to queries and keys while both still have the axis Query; a second argument as
+/// above. rotary turns pairs of DHead (Su et al. 2021); positions count from `first` on.
+template <class DHead, class Query> struct rotary {
+  rope_pairs pairs = rope_pairs::interleaved;
+  double base = 10000;
+  extent_t first = 0;
+  auto operator()(expression auto const& e, extent_t past = 0) const {
+    return heed::rope<DHead, Query>(e, pairs, base, first + past);
+  }
+};
+
+}  // namespace nn
+}  // namespace heed

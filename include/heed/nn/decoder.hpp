@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: tokens [..., query, model], a memory or none, a cache or none. Out: a decoder layer over them.
+// Next to read: ../cache.hpp, the cache below attention_cache.
+#pragma once
+
+#include "encoder.hpp"
+
+namespace heed {
+namespace detail {
+
+struct decoder_layer_word {
+  static constexpr std::string_view name = "decoder_layer";
+};
+/// What both decoder layers with a memory are made of: self_attention says how the first sub-layer is computed.
+template <class MemoryKey, class Place, class Memory, class P, class Activation, class Mask, class SelfAttention>
+auto decode(Place place, expression auto const& x, Memory const& memory, P const& p, Activation const& activation,
+            Mask const& memory_mask, SelfAttention const& self_attention) {
+  if constexpr (!P::one_model)
+    return poison{};
+  else {
+    auto const h = nn::residual(place, x, p.attention_norm, self_attention);
+    auto const c = nn::residual(place, h, p.cross_attention_norm, [&](auto const& n) {
+      return nn::multi_head_attention<MemoryKey>(n, memory, p.cross_attention, memory_mask);
+    });
+    return nn::residual(place, c, p.feed_forward_norm,
+                        [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
+  }
+}
+
+}  // namespace detail
+
+namespace nn {
+
+/// The parameters of a layer that also reads a memory. One that does not has encoder_layer_parameters.
+template <class SelfAttention, class CrossAttention, class FeedForward, class Norm> struct decoder_layer_parameters {
+  using layer = detail::decoder_layer_word;
+  using model_axis = typename SelfAttention::model_axis;
+  using shapes = detail::shapes_of_parts<SelfAttention, Norm, CrossAttention, Norm, FeedForward, Norm>;
+  static constexpr bool one_model = detail::one_model<SelfAttention, CrossAttention, FeedForward, Norm>;
+
+  SelfAttention attention;
+  Norm attention_norm;
+  CrossAttention cross_attention;
+  Norm cross_attention_norm;
+  FeedForward feed_forward;
+  Norm feed_forward_norm;
+
+  decoder_layer_parameters() {
+    detail::check_parts<decoder_layer_parameters, SelfAttention, CrossAttention, FeedForward, Norm>();
+  }
+  template <class... X>
+    requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
+  explicit decoder_layer_parameters(X const&... extents)
+      : attention(detail::part<SelfAttention>(extents...)),
+        attention_norm(detail::part<Norm>(extents...)),
+        cross_attention(detail::part<CrossAttention>(extents...)),
+        cross_attention_norm(detail::part<Norm>(extents...)),
+        feed_forward(detail::part<FeedForward>(extents...)),
+        feed_forward_norm(detail::part<Norm>(extents...)) {
+    detail::check_parts<decoder_layer_parameters, SelfAttention, CrossAttention, FeedForward, Norm>(extents...);
+  }
+
+  template <class Self, class F> static void visit(Self& p, F&& f) {
+    SelfAttention::visit(p.attention, f), Norm::visit(p.attention_norm, f);
+    CrossAttention::visit(p.cross_attention, f), Norm::visit(p.cross_attention_norm, f);
+    FeedForward::visit(p.feed_forward, f), Norm::visit(p.feed_forward_norm, f);
+  }
+  template <class A> extent_t extent() const {
+    return detail::first_extent<A>(attention, cross_attention, feed_forward);
+  }
+  template <class Extents> static constexpr extent_t operations(Extents const& e, lengths n) {
+    lengths self = n, cross = n;
+    self.memory = -1;
+    cross.memory = n.memory < 0 ? 0 : n.memory;
+    return SelfAttention::operations(e, self) + CrossAttention::operations(e, cross) + FeedForward::operations(e, n);
+  }
+};
+
+/// Self-attention, attention to memory, feed-forward network, each in its residual connection (Vaswani et al. 2017, 3.1):
+/// x [..., query, model], memory [..., memory_key, memory] or a projected_memory, to [..., query, model]. The self-attention is
+/// causal unless another mask is given; memory_mask is that of the cross-attention.
+///
+///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p);
+///
+/// Refused: what attention refuses of x and of memory; parts over different model axes (where p is made).
+template <class Query, class Key, class MemoryKey, class Place, class Memory, class P,
+          class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
+          class MemoryMask = unchanged_function, class Positions = unchanged_function>
+  requires(detail::memory_like<Memory> && !is_attention_cache<Activation>)
+auto decoder_layer(Place place, expression auto const& x, Memory const& memory, P const& p,
+                   Activation const& activation = {}, Mask const& mask = {}, MemoryMask const& memory_mask = {},
+                   Positions const& positions = {}) {
+  return detail::decode<MemoryKey>(place, x, memory, p, activation, memory_mask, [&](auto const& n) {
+    return nn::multi_head_attention<Query, Key>(n, p.attention, mask, positions);
+  });
+}
+/// The same for the positions that come after those in the cache. The keys and values of x are computed and appended at once.
+///
+///     nn::attention_cache<float, attention, key> cache{key{256}};
+///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p, cache);
+template <class Query, class Key, class MemoryKey, class Place, class Memory, class P, class Cache,
+          class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
+          class MemoryMask = unchanged_function, class Positions = unchanged_function>
+  requires(detail::memory_like<Memory>&& is_attention_cache<Cache>)
+auto decoder_layer(Place place, expression auto const& x, Memory const& memory, P const& p, Cache& cache,
+                   Activation const& activation = {}, Mask const& mask = {}, MemoryMask const& memory_mask = {},
+                   Positions const& positions = {}) {
+  return detail::decode<MemoryKey>(place, x, memory, p, activation, memory_mask, [&](auto const& n) {
+    return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
+  });
+}
+/// A layer without memory, as of a language model: the encoder layer of the positions that come after those in the cache.
+///
+///     auto y = nn::decoder_layer<query, key>(nn::pre_norm, x, p, cache, nn::activations::silu, {},
+///                                            nn::rotary<d_head, query>{});
+template <class Query, class Key, class Place, class P, class Cache, class Activation = activations::relu_function,
+          class Mask = causal_mask<Query, Key>, class Positions = unchanged_function>
+  requires(is_attention_cache<Cache>)
+auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cache, Activation const& activation = {},
+                   Mask const& mask = {}, Positions const& positions = {}) {
+  if constexpr (!P::one_model)
+    return detail::poison{};
+  else {
+    auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
+      return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
+    });
+    return nn::residual(place, h, p.feed_forward_norm,
+                        [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
+  }
+}
+
+}  // namespace nn
+}  // namespace heed

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: the axes of a layer's weights, extents by name. Out: what every parameter struct is made of: its tensors, one
+// sentence where its axes do not fit, its extents, and the counts of parameters and operations.
+// Next to read: choices.hpp, what a layer leaves to its user.
+#pragma once
+
+#include "../heed.hpp"
+
+namespace heed {
+namespace detail {
+
+/// The axes of each tensor of a parameter struct, in the order in which `visit` goes through them.
+template <class... List> struct shape_list {};
+
+template <class... S> struct joined_shapes { using type = shape_list<>; };
+template <class... L> struct joined_shapes<shape_list<L...>> { using type = shape_list<L...>; };
+template <class... L, class... M, class... R>
+struct joined_shapes<shape_list<L...>, shape_list<M...>, R...> : joined_shapes<shape_list<L..., M...>, R...> {};
+/// The shapes of all parts of a layer.
+template <class... Part> using shapes_of_parts = typename joined_shapes<typename Part::shapes...>::type;
+
+template <class Shapes> struct axes_of_shapes;
+template <class... L> struct axes_of_shapes<shape_list<L...>> { using type = unite_all<axes<>, L...>; };
+/// All axes of a tensor, a cache or a parameter struct whose extents are known at run time.
+template <class P> struct open_axes : dynamic_axes<typename P::axes_type> {};
+template <class P>
+  requires(requires { typename P::shapes; })
+struct open_axes<P> : dynamic_axes<typename axes_of_shapes<typename P::shapes>::type> {};
+
+/// Not a tensor where an axis occurs twice: the struct says so once, and what is made of it is silent.
+template <class T, class... A>
+using parameter = typename std::conditional_t<distinct<axes<A...>>, type_tag<tensor<T, A...>>, type_tag<poison>>::type;
+
+template <class Part, class... Open, class... X> Part make_part(axes<Open...>, [[maybe_unused]] X const&... given) {
+  return Part(Open{detail::extent_given<Open>(given...)}...);
+}
+/// A tensor, a cache or a part of a layer, which takes of the extents that are given those that it has.
+template <class Part, class... X> Part part(X const&... given) {
+  return detail::make_part<Part>(typename open_axes<Part>::type{}, given...);
+}
+
+/// Extents by name where no tensor is at hand.
+template <class... X> struct extents_by_name : X... {
+  template <class A> constexpr extent_t extent() const {
+    if constexpr (is_dynamic<A>)
+      return static_cast<A const&>(*this).size.value;
+    else
+      return A::static_extent;
+  }
+};
+
+namespace mistakes {
+template <class Layer, class Given, class Wanted> struct extents_are_not_those_of_the_parameters {
+  static constexpr void write(writer& w) {
+    w(Layer::name), w(": each axis whose extent is known at run time needs it by name, once: given "), w.list(Given{}),
+        w(", wanted "), w.list(Wanted{});
+  }
+};
+template <class Layer, class List> struct axis_of_a_parameter_occurs_twice {
+  static constexpr void write(writer& w) {
+    w(Layer::name), w(": an axis occurs twice in the parameter with axes "), w.list(List{});
+    w(" (two roles take two tags)");
+  }
+};
+template <class Layer, class One, class A, class Other, class B> struct parts_are_of_different_models {
+  static constexpr void write(writer& w) {
+    w(Layer::name), w(": the "), w(One::name), w(" goes over axis "), w(detail::type_name<A>()), w(", the "),
+        w(Other::name), w(" over "), w(detail::type_name<B>());
+    detail::hint_relative<A>(w, One::name, Other::name, axes<B>{});
+  }
+};
+template <class Layer, class A, class Input, class Weight> struct input_of_a_layer_lacks_an_axis {
+  static constexpr void write(writer& w) {
+    w(Layer::name), w(" over axis "), w(detail::type_name<A>()), w(": the input has no such axis, it has "),
+        w.list(Input{}), w("; the first parameter has "), w.list(Weight{});
+    detail::hint_relative<A>(w, "the parameters", "the input", Input{});
+  }
+};
+}  // namespace mistakes
+
+template <class Layer, class... L> constexpr void refuse_repeated_axes(shape_list<L...>) {
+  using First = typename std::conditional_t<(distinct<L> && ...), type_tag<axes<>>,
+                                            united_all<std::conditional_t<distinct<L>, axes<>, L>...>>::type;
+  if constexpr (First::rank > 0)
+    HEED_REFUSE("an axis occurs twice in a parameter", mistakes::axis_of_a_parameter_occurs_twice<Layer, First>);
+}
+/// Refuses, at most once, what a parameter struct's axes or the extents given for it have wrong.
+template <class P, class... X> constexpr void check_extents_given() {
+  using Open = typename open_axes<P>::type;
+  if constexpr (!distinct<axes<X...>> || !same_set<axes<X...>, Open>)
+    HEED_REFUSE("parameters: each axis whose extent is known at run time needs it by name, once",
+                mistakes::extents_are_not_those_of_the_parameters<typename P::layer, axes<X...>, Open>);
+  else
+    detail::refuse_repeated_axes<typename P::layer>(typename P::shapes{});
+}
+/// What each constructor of a parameter struct calls; without extents, those that the types leave open are 0.
+template <class P, class... X> constexpr void check_parameters() {
+  if constexpr (sizeof...(X) == 0)
+    detail::refuse_repeated_axes<typename P::layer>(typename P::shapes{});
+  else
+    detail::check_extents_given<P, X...>();
+}
+template <class First, class... Part>
+inline constexpr bool one_model = (std::is_same_v<typename First::model_axis, typename Part::model_axis> && ...);
+/// The same for a struct of parts, which must also go over one model axis.
+template <class P, class First, class Part, class... Rest> constexpr void refuse_other_model() {
+  using A = typename First::model_axis;
+  using B = typename Part::model_axis;
+  if constexpr (!std::is_same_v<A, B>)
+    HEED_REFUSE(
+        "layer: the parts go over different model axes",
+        mistakes::parts_are_of_different_models<typename P::layer, typename First::layer, A, typename Part::layer, B>);
+  else if constexpr (sizeof...(Rest) > 0)
+    detail::refuse_other_model<P, First, Rest...>();
+}
+template <class P, class First, class... Part, class... X> constexpr void check_parts(X const&...) {
+  if constexpr (!one_model<First, Part...>)
+    detail::refuse_other_model<P, First, Part...>();
+  else if constexpr (sizeof...(X) > 0)
+    detail::check_parameters<P, X...>();
+}
+
+/// The input of a layer as a node; refused, once, unless it has the axes A... and the value type of the weight.
+template <class Word, class... A, class E, class W> auto layer_input(E const& x, W const&) {
+  if constexpr (is_poison<E> || is_poison<W>)
+    return poison{};
+  else {
+    using Missing = typename first_missing<typename E::axes_type, A...>::type;
+    using V = typename node_of<E>::value_type;
+    if constexpr (!std::is_same_v<Missing, no_axis>) {
+      HEED_REFUSE(
+          "layer: the input has no such axis (a forgotten rename?)",
+          mistakes::input_of_a_layer_lacks_an_axis<Word, Missing, typename E::axes_type, typename W::axes_type>);
+      return poison{};
+    } else if constexpr (!std::is_same_v<V, typename node_of<W>::value_type>) {
+      HEED_REFUSE("layer: the value types of the input and the parameters differ (say cast)",
+                  mistakes::value_types_differ<Word, V, typename node_of<W>::value_type>);
+      return poison{};
+    } else
+      return detail::as_node(x);
+  }
+}
+
+template <class... L, class Extents> constexpr extent_t count_elements(shape_list<L...>, Extents const& e) {
+  auto size = [&]<class... A>(axes<A...>) { return (extent_t{1} * ... * e.template extent<A>()); };
+  return (extent_t{0} + ... + size(L{}));
+}
+
+}  // namespace detail
+
+namespace nn {
+
+/// How much a layer is asked to do: new positions, positions whose keys a cache has, positions of the memory that a
+/// cross-attention reads (-1: it reads none), and how many sequences of these.
+struct lengths {
+  extent_t queries = 1, cached = 0, memory = -1, sequences = 1;
+};
+
+/// The number of parameters of a layer: `parameter_count(p)`, or without memory for them `parameter_count<P>(model{512})`,
+/// the extents that the types leave open by name; a constant where none is left.
+template <class P> extent_t parameter_count(P const& p) {
+  extent_t n = 0;
+  P::visit(p, [&](auto const& t) { n += t.size(); });
+  return n;
+}
+template <class P, class... X>
+  requires(detail::axis_tag<X>&&...)
+constexpr extent_t parameter_count(X... extents) {
+  detail::check_extents_given<P, X...>();
+  return detail::count_elements(typename P::shapes{}, detail::extents_by_name<X...>{extents...});
+}
+
+/// Floating-point operations of a layer's contractions, two for a multiplication and its addition; elementwise work, norms
+/// and softmax are not counted, and a mask saves nothing. `floating_point_operations(p, {.queries = 128})`, or as above by
+/// the type: `floating_point_operations<P>({.queries = 1, .cached = 4095}, model{512})`.
+template <class P> extent_t floating_point_operations(P const& p, lengths n) { return P::operations(p, n); }
+template <class P, class... X>
+  requires(detail::axis_tag<X>&&...)
+constexpr extent_t floating_point_operations(lengths n, X... extents) {
+  detail::check_extents_given<P, X...>();
+  return P::operations(detail::extents_by_name<X...>{extents...}, n);
+}
+
+/// Calls f(tensor) for every parameter in the order in which the struct lists them: to fill, to save, to count.
+template <class P, class F> void for_each_parameter(P& p, F&& f) { std::remove_const_t<P>::visit(p, f); }
+
+}  // namespace nn
+}  // namespace heed
