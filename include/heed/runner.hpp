@@ -261,12 +261,14 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         std::swap(k.left, k.right);
         std::swap(k.m, k.n);
       }
-      int const team = kernel::team_size(threads_);
+      k.typed = std::is_same_v<std::remove_const_t<T>, V>;
+      k.bare = k.typed && program.identity && !k.masked;
+      kernel::contract_run<V> const run(k, kernel::team_size(threads_));
       auto const mark = memory_.here();
-      std::size_t const per_thread = (k.scratch_bytes(team) + 127) / 64 * 64;
-      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
-      char* const shared = memory_.take(k.shared_bytes(team));
-      k.run(team, memory, per_thread, shared);
+      std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
+      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(run.threads()));
+      char* const shared = memory_.take(run.shared_bytes());
+      run.run(memory, per_thread, shared);
       memory_.back_to(mark);
     }
   }

@@ -80,6 +80,13 @@ template <class T, int Rows, int Vectors, bool Partial>
       for (int v = 0; v < Vectors; ++v) sum[i][v] = zero<T>();
     }
   }
+  if (p.how == start::add) {  // what is added to may have left the cache; the product gives it time to come back
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(c + i * c_row + v * lanes, 1);
+    }
+  }
 
   for (extent_t k = p.depth; k > 0; --k) {
     vector<T> columns[Vectors];
