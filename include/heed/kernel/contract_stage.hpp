@@ -58,6 +58,7 @@ template <class T> struct contract_places {
   bool left_flat = false, right_flat = false;  // T, in memory, with one step along the depth
   extent_t left_step = 0, right_step = 0;
   extent_t epilogue_lanes = 1;
+  bool crowded = false;  // rows of the left operand so far apart that they meet in a few sets of the cache: copied
 
   explicit contract_places(contract_stage<T> const& s)
       : left_rows(s.m, s.left.operand.stride),
@@ -66,6 +67,8 @@ template <class T> struct contract_places {
         target_columns(s.n, s.target.stride) {
     left_flat = s.left.native && s.k.affine(s.left.operand.stride, left_step);
     right_flat = s.right.native && s.k.affine(s.right.operand.stride, right_step);
+    crowded = left_flat && left_step == 1 && left_rows.whole && s.m.size > loops::few_rows && s.n.size > 2 * panel<T> &&
+              left_rows.step * static_cast<extent_t>(sizeof(T)) % 2048 == 0 && left_rows.step != 0;
     epilogue_lanes = std::max<extent_t>(width<T>, s.epilogue->lanes);
   }
   /// Whether every block of the result can be summed up in the target.
@@ -88,13 +91,17 @@ template <class T> struct contract_places {
     T const* const base = left_flat ? static_cast<T const*>(s.left.operand.data) +
                                           offset_in(s.batch, origin, s.left.operand.stride) + d * left_step
                                     : nullptr;
-    if (left_flat && left_rows.runs(r, rows, apart)) return {base + left_rows.offset(r), apart, left_step};
+    if (left_flat && !crowded && left_rows.runs(r, rows, apart))
+      return {base + left_rows.offset(r), apart, left_step};
     extent_t const lanes = s.left.load->lanes, padded = (depth + lanes - 1) / lanes * lanes;
     T* const copy = memory.take_as<T>(rows * padded);
     if (left_flat) {  // rows at any offsets
       for (extent_t i = 0; i < rows; ++i) {
         T const* const from = base + left_rows.offset(r + i);
-        for (extent_t j = 0; j < depth; ++j) copy[i * padded + j] = from[j * left_step];
+        if (left_step == 1)
+          std::copy(from, from + depth, copy + i * padded);
+        else
+          for (extent_t j = 0; j < depth; ++j) copy[i * padded + j] = from[j * left_step];
       }
     } else if (depth > 0) {
       for (extent_t i = 0; i < rows; ++i) {
@@ -150,7 +157,7 @@ template <class T> struct contract_places {
 
   std::size_t scratch_bytes(contract_stage<T> const& s, extent_t rows, extent_t span) const {
     std::size_t sum = 0;
-    if (!left_flat || !left_rows.whole)
+    if (!left_flat || !left_rows.whole || crowded)
       sum += static_cast<std::size_t>(rows * (span + s.left.load->lanes)) * sizeof(T) + 64;
     if (s.left.load) sum += block_scratch(*s.left.load, 1, span);
     if (s.right.load) sum += block_scratch(*s.right.load, pack_rows, panel<T>);
