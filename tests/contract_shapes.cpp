@@ -132,6 +132,36 @@ BOOST_AUTO_TEST_CASE(rows_apart_batches_and_several_axes) {
     }
 }
 
+BOOST_AUTO_TEST_CASE(parts_of_packed_weights) {
+  // what is cut out of packed weights, or contracted over another axis, must not be taken for the whole
+  auto const w = normal<float, model, hidden>(2, model{300}, hidden{200});
+  auto const ready = packed<model>(w);
+  for (int const rows : {1, 3, 40}) {
+    auto const x = normal<float, query, model>(1, query{rows}, model{300});
+    auto const y = normal<float, query, hidden>(1, query{rows}, hidden{200});
+    auto const middle = evaluate(slice<model>(x, 100, 200));
+    BOOST_TEST(same_bits(evaluate(dot<model>(x, ready)), evaluate(dot<model>(x, w))));
+    BOOST_TEST(same_bits(evaluate(dot<hidden>(y, ready)), evaluate(dot<hidden>(y, w))));
+    BOOST_TEST(same_bits(evaluate(dot<model>(middle, slice<model>(ready, 100, 200))),
+                         evaluate(dot<model>(middle, slice<model>(w, 100, 200)))));
+    BOOST_TEST(same_bits(evaluate(dot<model>(x, slice<hidden>(ready, 0, 100))),
+                         evaluate(dot<model>(x, slice<hidden>(w, 0, 100)))));
+    auto const heads = evaluate(dot<model>(x, split<hidden, head, d_head>(w, head{4}, d_head{50})));
+    BOOST_TEST(same_bits(evaluate(dot<model>(x, split<hidden, head, d_head>(ready, head{4}, d_head{50}))), heads));
+  }
+}
+
+BOOST_AUTO_TEST_CASE(large_results_go_past_the_caches) {
+  auto const x = normal<float, query, model>(1, query{2100}, model{20});
+  auto const w = normal<float, model, hidden>(2, model{20}, hidden{2048});
+  for (int const threads : {1, 2}) {
+    policy const p{.threads = threads};
+    auto const whole = evaluate(p, dot<model>(x, w));
+    auto const part = evaluate(p, dot<model>(slice<query>(x, 700, 900), w));
+    BOOST_TEST(same_bits(part, evaluate(slice<query>(whole, 700, 900))));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(many_small_products) {
   for (int const count : {1, 2, 9})
     for (sizes const& s : {sizes{100, 64, 100}, {33, 100, 64}, {3, 300, 20}, {70, 70, 1100}}) {

@@ -233,6 +233,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       kernel::contract_stage<V> k;
       k.left = side<V>(load_left);
       k.right = side<V>(load_right);
+      k.left.panels = panels_of(left), k.right.panels = panels_of(right);
       k.batch = sa.template group<difference<intersection<LA, RA>, K>>();
       k.m = sa.template group<difference<LA, RA>>();
       k.n = sa.template group<difference<RA, LA>>();
@@ -470,6 +471,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     m.load = &load;
     m.native = m.operand.real && m.operand.size == static_cast<int>(sizeof(V));
     return m;
+  }
+  template <class N> static kernel::ready_panels const* panels_of(N const& n) {
+    if constexpr (is_leaf_node<N>)
+      return static_cast<kernel::ready_panels const*>(n.owner.attached());
+    else
+      return nullptr;
   }
   template <class V, class S, class A> static kernel::matrix side(loops::program const& load, leaf<S, A> const&) {
     kernel::matrix m = side<V>(load);

@@ -22,16 +22,18 @@ inline namespace HEED_ARCH {
 template <class T> class contract_run {
   using stage = contract_stage<T>;
   using places = contract_places<T>;
-  enum class panels_come { in_place, block_by_block, packed };
+  enum class panels_come { in_place, block_by_block, packed, ready };
   static constexpr extent_t width_of_panel = panel<T>;
 
   stage const& c_;
   places at_;
   int threads_ = 1;  // that the work is worth
   panels_come come_;
-  bool few_ = false;      // rows: the right operand is streamed past them
-  bool together_ = true;  // all threads on one element of the batch
-  bool area_ = false;     // sums lie between the spans in memory of their own
+  T const* ready_ = nullptr;
+  bool few_ = false;        // rows: the right operand is streamed past them
+  bool together_ = true;    // all threads on one element of the batch
+  bool streaming_ = false;  // the result is larger than what a cache keeps, and written once
+  bool area_ = false;       // sums lie between the spans in memory of their own
   extent_t panels_ = 0;
   extent_t span_ = 1;     // of the depth: what is packed at once
   extent_t stretch_ = 1;  // panels that are packed at once
@@ -40,7 +42,7 @@ template <class T> class contract_run {
 
   static std::size_t bytes(extent_t elements) { return static_cast<std::size_t>(elements) * sizeof(T) + 64; }
   extent_t depth() const { return std::max<extent_t>(c_.k.size, 1); }
-  extent_t packed_elements() const { return stretch_ * width_of_panel * span_; }
+  extent_t packed_elements() const { return come_ == panels_come::packed ? stretch_ * width_of_panel * span_ : 0; }
   extent_t area_elements() const { return area_ ? area_rows_ * stretch_ * width_of_panel : 0; }
 
   /// Where rows x columns of the result are summed up: in the target (`direct`), or else.
@@ -48,6 +50,11 @@ template <class T> class contract_run {
     T* data;
     extent_t row;
     bool direct;
+    bool aligned(extent_t columns) const {
+      constexpr std::uintptr_t line = 64;
+      return direct && columns == width_of_panel && reinterpret_cast<std::uintptr_t>(data) % line == 0 &&
+             row * static_cast<extent_t>(sizeof(T)) % static_cast<extent_t>(line) == 0;
+    }
   };
   place find_place(extent_t const* origin, extent_t r, extent_t rows, extent_t from, extent_t columns, T* tile,
                    extent_t tile_row) const {
@@ -75,12 +82,15 @@ template <class T> class contract_run {
       place const to = area ? find_place(origin, r, rows, from, columns, area + (p - packed_first) * width_of_panel,
                                          stretch_ * width_of_panel)
                             : find_place(origin, r, rows, from, columns, tile, width_of_panel);
+      start const first_of_all = streaming_ && to.aligned(columns) ? start::streaming : start::zero;
       for (extent_t at = 0; at < std::max<extent_t>(span, 1); at += loops::depth_block) {
         extent_t const here = std::min(loops::depth_block, span - at);
         T const* b = nullptr;
         extent_t b_row = width_of_panel;
         if (come_ == panels_come::packed) {
           b = packed + ((p - packed_first) * span_ + at) * width_of_panel;
+        } else if (come_ == panels_come::ready) {
+          b = ready_ + (p * c_.k.size + d + at) * width_of_panel;
         } else if (come_ == panels_come::in_place) {
           b = at_.right_data(c_, origin) + at_.right_columns.offset(from) + (d + at) * at_.right_step;
           b_row = at_.right_step;
@@ -89,7 +99,7 @@ template <class T> class contract_run {
           b = own;
         }
         multiply_tile<T>(left.data + at * left.step, left.row, left.step, b, b_row, rows, columns, here, to.data,
-                         to.row, d + at == 0 ? start::zero : start::add, nullptr, come_ != panels_come::in_place);
+                         to.row, d + at == 0 ? first_of_all : start::add, nullptr, come_ != panels_come::in_place);
       }
       if (!ends || (to.direct && c_.bare)) continue;
       loops::bound const slots[4] = {
@@ -97,6 +107,7 @@ template <class T> class contract_run {
       block const b{origin, &c_.m, r, rows, &c_.n, from, columns};
       run_block(*c_.epilogue, b, slots, c_.target, memory, c_.masked, c_.fill);
     }
+    if (streaming_) finish_streaming();
     memory.next = mark;
   }
 
@@ -144,9 +155,12 @@ template <class T> class contract_run {
     come_ = rows_of_lanes && (c.m.size <= loops::few_rows || small) ? panels_come::in_place
             : c.m.size <= loops::few_rows                           ? panels_come::block_by_block
                                                                     : panels_come::packed;
+    if (come_ == panels_come::packed) ready_ = at_.ready(c);
+    bool const packs = come_ == panels_come::packed;
+    if (ready_) come_ = panels_come::ready;
     few_ = come_ == panels_come::in_place && c.m.size <= most_rows_streamed && c.n.size > 2 * width_of_panel;
     constexpr extent_t budget = loops::packed_bytes / (width_of_panel * static_cast<extent_t>(sizeof(T)));
-    if (come_ != panels_come::packed) {
+    if (!packs) {
       span_ = depth(), stretch_ = panels_;
     } else if (depth() <= loops::short_depth) {
       span_ = depth(), stretch_ = std::max<extent_t>(1, budget / span_);
@@ -159,6 +173,8 @@ template <class T> class contract_run {
     extent_t const blocks = (m + tall + tall / 4 - 1) / (tall + tall / 4);
     extent_t const grain = tile_rows<tile_vectors>;
     rows_ = std::min(m, ((m + blocks - 1) / blocks + grain - 1) / grain * grain);
+    streaming_ = c.bare && c.k.size <= loops::depth_block && width_of_panel * sizeof(T) % 64 == 0 &&
+                 work / static_cast<double>(c.k.size + 1) * sizeof(T) >= static_cast<double>(loops::streaming_bytes);
     area_ = span_ < depth() && !at_.all_direct(c);
     area_rows_ = area_ ? std::min(m, loops::area_rows / rows_ * rows_) : m;
   }
@@ -173,7 +189,7 @@ template <class T> class contract_run {
     return sum;
   }
   std::size_t shared_bytes() const {
-    if (!together_ || come_ != panels_come::packed) return 64;
+    if (!together_) return 64;
     return bytes(packed_elements()) + bytes(area_elements());
   }
 

@@ -9,6 +9,27 @@
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
+/// The head of a right operand's panels, packed beforehand: whose they are. They follow 64 bytes behind it, [panel][depth][columns].
+struct ready_panels {
+  void const* data;
+  extent_t depth, columns, panel, size;
+
+  template <class T> T const* elements() const {
+    return reinterpret_cast<T const*>(reinterpret_cast<char const*>(this) + 64);
+  }
+  template <class T> static std::size_t bytes(extent_t depth, extent_t columns) {
+    constexpr extent_t n = kernel::panel<T>;
+    return 64 + static_cast<std::size_t>((columns + n - 1) / n * n * depth) * sizeof(T);
+  }
+  /// Packs rows of `columns` elements that lie one behind the other.
+  template <class T> static void make(void* memory, T const* data, extent_t depth, extent_t columns) {
+    auto const* head = ::new (memory) ready_panels{data, depth, columns, kernel::panel<T>, sizeof(T)};
+    T* const out = const_cast<T*>(head->elements<T>());
+    for (extent_t j = 0; j < columns; j += kernel::panel<T>)
+      pack_panel<T>(data + j, columns, 1, depth, std::min<extent_t>(kernel::panel<T>, columns - j), out + j * depth);
+  }
+};
+
 /// One side of a contraction, of any storage type: converted while it is packed.
 struct matrix {
   loops::operand operand;
@@ -16,6 +37,7 @@ struct matrix {
       nullptr;                      // identity program that converts to T; used where the memory can't serve as it is
   bool native = false;              // the memory holds T
   void const* row_loops = nullptr;  // decode::row_loops<T> for what the memory holds, where there are any
+  ready_panels const* panels = nullptr;  // of all the buffer that the operand lies in, where there are any
 };
 
 /// How a group of axes lies in memory: one stride for all its elements, or one for each run of its last axis.
@@ -80,6 +102,16 @@ template <class T> struct contract_places {
     return static_cast<T const*>(s.right.operand.data) + offset_in(s.batch, origin, s.right.operand.stride);
   }
 
+  /// The panels that were packed beforehand, if they are those of this operand: the same rows at the same place.
+  T const* ready(contract_stage<T> const& s) const {
+    ready_panels const* const p = s.right.panels;
+    bool const same = p && p->data == s.right.operand.data && p->depth == s.k.size && p->columns == s.n.size &&
+                      p->panel == panel<T> && p->size == static_cast<extent_t>(sizeof(T)) && s.batch.size == 1;
+    bool const rows = right_flat && right_columns.whole && (right_step == s.n.size || s.k.size <= 1) &&
+                      (right_columns.step == 1 || s.n.size <= 1);
+    return same && rows ? p->template elements<T>() : nullptr;
+  }
+
   struct left_rows_of {
     T const* data;
     extent_t row, step;
@@ -91,8 +123,7 @@ template <class T> struct contract_places {
     T const* const base = left_flat ? static_cast<T const*>(s.left.operand.data) +
                                           offset_in(s.batch, origin, s.left.operand.stride) + d * left_step
                                     : nullptr;
-    if (left_flat && !crowded && left_rows.runs(r, rows, apart))
-      return {base + left_rows.offset(r), apart, left_step};
+    if (left_flat && !crowded && left_rows.runs(r, rows, apart)) return {base + left_rows.offset(r), apart, left_step};
     extent_t const lanes = s.left.load->lanes, padded = (depth + lanes - 1) / lanes * lanes;
     T* const copy = memory.take_as<T>(rows * padded);
     if (left_flat) {  // rows at any offsets
