@@ -178,12 +178,18 @@ template <class T> struct contract_places {
     }
     extent_t const row = part * pack_rows, rows = std::min(pack_rows, span - row);
     T const* const base = right_data(s, origin) + (d + row) * right_step;
-    for (extent_t r = 0; r < rows; ++r)
-      for (extent_t p = 0; p < stretch; ++p) {
-        extent_t const from = (first + p) * panel<T>;
-        pack_panel<T>(base + r * right_step + from, right_step, 1, 1, std::min<extent_t>(panel<T>, s.n.size - from),
-                      out + (p * out_depth + row + r) * panel<T>);
+    extent_t const whole = std::min(stretch, (s.n.size - first * panel<T>) / panel<T>);
+    for (extent_t r = 0; r < rows; ++r) {
+      T const* from = base + r * right_step + first * panel<T>;
+      T* to = out + (row + r) * panel<T>;
+      for (extent_t p = 0; p < whole; ++p) {
+        HEED_UNROLL
+        for (int v = 0; v < tile_vectors; ++v) store(to + v * width<T>, load(from + v * width<T>));
+        from += panel<T>;
+        to += out_depth * panel<T>;
       }
+      if (whole < stretch) pack_panel<T>(from, right_step, 1, 1, s.n.size - (first + whole) * panel<T>, to);
+    }
   }
 
   std::size_t scratch_bytes(contract_stage<T> const& s, extent_t rows, extent_t span) const {
