@@ -233,6 +233,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       kernel::contract_stage<V> k;
       k.left = side<V>(load_left);
       k.right = side<V>(load_right);
+      k.left.panels = panels_of(left), k.right.panels = panels_of(right);
       k.batch = sa.template group<difference<intersection<LA, RA>, K>>();
       k.m = sa.template group<difference<LA, RA>>();
       k.n = sa.template group<difference<RA, LA>>();
@@ -261,12 +262,14 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         std::swap(k.left, k.right);
         std::swap(k.m, k.n);
       }
-      int const team = kernel::team_size(threads_);
+      k.typed = std::is_same_v<std::remove_const_t<T>, V>;
+      k.bare = k.typed && program.identity && !k.masked;
+      kernel::contract_run<V> const run(k, kernel::team_size(threads_));
       auto const mark = memory_.here();
-      std::size_t const per_thread = (k.scratch_bytes(team) + 127) / 64 * 64;
-      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
-      char* const shared = memory_.take(k.shared_bytes(team));
-      k.run(team, memory, per_thread, shared);
+      std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
+      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(run.threads()));
+      char* const shared = memory_.take(run.shared_bytes());
+      run.run(memory, per_thread, shared);
       memory_.back_to(mark);
     }
   }
@@ -468,6 +471,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     m.load = &load;
     m.native = m.operand.real && m.operand.size == static_cast<int>(sizeof(V));
     return m;
+  }
+  template <class N> static kernel::ready_panels const* panels_of(N const& n) {
+    if constexpr (is_leaf_node<N>)
+      return static_cast<kernel::ready_panels const*>(n.owner.attached());
+    else
+      return nullptr;
   }
   template <class V, class S, class A> static kernel::matrix side(loops::program const& load, leaf<S, A> const&) {
     kernel::matrix m = side<V>(load);

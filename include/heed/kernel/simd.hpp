@@ -152,6 +152,36 @@ HEED_INLINE void store_partial(double* to, vector<double> x, int count) {
 #endif
 }
 
+// Past the caches, to memory aligned for a vector; whole lines of 64 bytes one after the other are best. What others are to see
+// has to be followed by finish_streaming.
+HEED_INLINE void store_streaming(float* to, vector<float> x) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(to, x);
+#elif defined(__AVX__)
+  _mm256_stream_ps(to, x);
+#elif defined(__SSE2__)
+  _mm_stream_ps(to, x);
+#else
+  store(to, x);
+#endif
+}
+HEED_INLINE void store_streaming(double* to, vector<double> x) {
+#if defined(__AVX512F__)
+  _mm512_stream_pd(to, x);
+#elif defined(__AVX__)
+  _mm256_stream_pd(to, x);
+#elif defined(__SSE2__)
+  _mm_stream_pd(to, x);
+#else
+  store(to, x);
+#endif
+}
+HEED_INLINE void finish_streaming() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
 // ---- arithmetic ----
 
 // a * b + c, rounded once wherever the instruction exists (xsimd 8.1 has none for AVX-512), else twice.

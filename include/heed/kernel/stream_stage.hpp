@@ -20,22 +20,6 @@ enum class stream_kind { softmax, weighted_sum, sum, mean, maximum, log_sum_exp 
 template <class T> inline constexpr int lane_tile = 64 * 4 / static_cast<int>(sizeof(T));
 template <class T> inline constexpr int lane_grain = lane_tile<T> / 4;
 
-/// How a group of axes lies in memory: one stride for all its elements, or one for each run of its last axis.
-struct line {
-  loops::group const* group = nullptr;
-  extent_t const* stride = nullptr;
-  extent_t step = 0;
-  bool whole = false;
-  line() = default;
-  line(loops::group const& g, extent_t const* strides) : group(&g), stride(strides), whole(g.affine(strides, step)) {}
-  /// Whether elements from .. from + n are one stride apart, and which.
-  bool runs(extent_t from, extent_t n, extent_t& apart) const {
-    apart = step;
-    return whole || group->affine(stride, from, n, apart);
-  }
-  extent_t offset(extent_t i) const { return whole ? i * step : group->offset(i, stride); }
-};
-
 /// A part of the stage's axes, half-open.
 struct box {
   extent_t low[loops::max_rank], high[loops::max_rank];
@@ -158,13 +142,6 @@ template <class T> struct places {
     target = line(s.lanes, s.target.stride);
   }
 };
-
-/// The offset of an element of `g` in memory with these strides.
-inline extent_t offset_in(loops::group const& g, extent_t const* coordinates, extent_t const* stride) {
-  extent_t o = 0;
-  for (int a = 0; a < g.count; ++a) o += coordinates[g.axis[a]] * stride[g.axis[a]];
-  return o;
-}
 
 /// A tile of lanes on its way over the keys.
 template <class T> struct lane_state {
