@@ -419,6 +419,12 @@ template <class T> class stream_run {
       std::fill(w.kept, w.kept + n * words, ~std::uint64_t{0});
     }
     note_kept(t, w.kept, n, words);
+    if (t.count <
+        t.padded) {  // lanes of nobody: what the grains left unwritten there must not sway the others' rounding
+      bool const largest = stage.uses_softmax() || stage.kind == stream_kind::maximum;
+      for (extent_t k = 0; k < n; ++k)
+        std::fill(scores + k * t.padded + t.count, scores + (k + 1) * t.padded, largest ? -infinity<T> : T(0));
+    }
     if (!reduce_scores(t, scores, n)) return;
     if (stage.weight && (!stage.weight->identity || stage.weight->masked)) {
       std::uint64_t* own = stage.weight->masked ? s.take_as<std::uint64_t>(n * words) : nullptr;
