@@ -316,6 +316,15 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(exp2_is_accurate_and_flushes, T, types) {
     BOOST_TEST(same_bits(exp2_of(x), T(0)));
   }
   BOOST_TEST(std::isnan(exp2_of(std::numeric_limits<T>::quiet_NaN())));
+  using bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  for (bits payload : {bits{1}, bits{77}, bits{0x3fffff}}) {  // of a NaN: must not end up as an exponent
+    T x = std::numeric_limits<T>::quiet_NaN();
+    bits b;
+    std::memcpy(&b, &x, sizeof b);
+    b |= payload;
+    std::memcpy(&x, &b, sizeof b);
+    BOOST_TEST((std::isnan(exp2_of(x)) && std::isnan(exp2_of(-x))));
+  }
   BOOST_TEST((same_bits(exp2_of(T(0)), T(1)) && same_bits(exp2_of(-T(0)), T(1))));
 }
 

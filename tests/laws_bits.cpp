@@ -103,4 +103,31 @@ BOOST_AUTO_TEST_CASE(split_and_merge_undo_each_other) {
     }
 }
 
+// Scratch memory is handed on as it is: what an evaluation before left there must not show, not even in the last bit.
+BOOST_AUTO_TEST_CASE(what_the_workspace_held_before) {
+  const auto large = normal<float, head, query, d_head>(7, head{2}, query{80}, d_head{24});
+  const auto huge =
+      dot<key>(softmax<key>(dot<d_head>(large, rename<query, key>(large)) * 1e30F), rename<query, key>(large));
+  for (const int n : {17, 20, 29})
+    for (const int past : {0, 40, 90}) {
+      const auto q = normal<float, head, query, d_head>(1, head{2}, query{n}, d_head{16});
+      const auto k = normal<float, head, key, d_head>(2, head{2}, key{120}, d_head{16});
+      const auto v = normal<float, head, key, d_head>(3, head{2}, key{120}, d_head{16});
+      tensor<float, query, key> bias{query{n}, key{120}};
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < 120; ++j) bias(i, j) = j <= i + past && i + past - j < 9 ? 0.0F : minus_infinity;
+      const auto by_bias = dot<key>(softmax<key>(scores_of(q, k) + bias), v);
+      const auto by_window = dot<key>(softmax<key>(where(window<query, key>(9, past), scores_of(q, k))), v);
+      const auto want = evaluate(policy{.threads = 1}, by_window);
+      workspace memory;
+      const policy reused{.threads = 1, .memory = &memory};
+      (void)evaluate(reused, huge);
+      BOOST_TEST_CONTEXT(n << " queries, past " << past) {
+        BOOST_TEST(same_bits(evaluate(reused, by_bias), want));
+        (void)evaluate(reused, huge);
+        BOOST_TEST(same_bits(evaluate(reused, by_window), want));
+      }
+    }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

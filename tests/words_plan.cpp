@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 using namespace heed;
 using namespace test;
@@ -118,6 +120,30 @@ BOOST_AUTO_TEST_CASE(packed_weights_are_the_weights) {
   const auto w_double = normal<double, model, hidden>(4, model{50}, hidden{9});
   const auto x_double = normal<double, query, model>(5, query{4}, model{50});
   check(dot<model>(x_double, packed<model>(w_double)), evaluate(dot<model>(x_double, w_double)), 1e-12);
+}
+
+// What a mask or a bias holds is looked at exactly, however few elements there are and however far apart.
+BOOST_AUTO_TEST_CASE(extremes_of_few_elements) {
+  const auto look = [](const auto& values, std::ptrdiff_t n, std::ptrdiff_t step) {
+    heed::plan::extremes<std::remove_cvref_t<decltype(values[0])>> seen;
+    seen.look(&values[0], n, step);
+    seen.finish();
+    return std::pair(static_cast<double>(seen.smallest), static_cast<double>(seen.largest));
+  };
+  std::vector<std::int32_t> whole(70, 5);
+  std::vector<float> real(70, -2.5F);
+  const bool truths[40] = {true, true, true, true, true, true, true, true, true, true};
+  for (const std::ptrdiff_t n : {1, 2, 8, 31, 33, 35}) {
+    for (const std::ptrdiff_t step : {1, 2}) {
+      BOOST_TEST((look(whole, n, step) == std::pair(5.0, 5.0)));
+      BOOST_TEST((look(real, n, step) == std::pair(-2.5, -2.5)));
+    }
+    BOOST_TEST((look(truths, n, 1) == std::pair(n > 10 ? 0.0 : 1.0, 1.0)));
+  }
+  whole[20] = -7;
+  real[33] = 4;
+  BOOST_TEST((look(whole, 34, 1) == std::pair(-7.0, 5.0)));
+  BOOST_TEST((look(real, 34, 1) == std::pair(-2.5, 4.0)));
 }
 
 BOOST_AUTO_TEST_SUITE_END()
