@@ -23,7 +23,7 @@ struct sizes {
 };
 sizes random_sizes(generator& random) {
   sizes s{1 + random.below(2), 1 + random.below(3), 1, 1, 0, 0, 0};
-  auto const lanes = 1 + random.below(8);
+  auto const lanes = 1 + random.below(18);  // some beyond the schedule
   s.groups = 1 + random.below(lanes);
   s.queries = std::max<std::ptrdiff_t>(1, lanes / s.groups);
   s.keys = key_counts[random.below(std::ssize(key_counts))];

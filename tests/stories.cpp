@@ -375,6 +375,7 @@ BOOST_AUTO_TEST_CASE(the_golden_prompt_gives_the_golden_values, *boost::unit_tes
   }
 }
 
+// One position and a whole prompt take different schedules; each is within the bound of the truth.
 BOOST_AUTO_TEST_CASE(a_prompt_in_chunks_is_the_prompt, *boost::unit_test::precondition(data_is_here)) {
   const stories::checkpoint weights(trained("stories260K.bin"));
   const auto ids = golden<std::int32_t>("prompt_ids");
@@ -383,8 +384,8 @@ BOOST_AUTO_TEST_CASE(a_prompt_in_chunks_is_the_prompt, *boost::unit_test::precon
     for (const std::size_t chunk : {std::size_t{1}, std::size_t{7}}) {
       const seen parts = look_at(weights, schedule, ids, chunk);
       for (std::size_t layer = 0; layer < whole.attention_out.size(); ++layer)
-        BOOST_TEST(distance(parts.attention_out[layer], whole.attention_out[layer]) <= bound);
-      BOOST_TEST(distance(parts.logits, whole.logits) <= bound);
+        BOOST_TEST(distance(parts.attention_out[layer], whole.attention_out[layer]) <= 2 * bound);
+      BOOST_TEST(distance(parts.logits, whole.logits) <= 2 * bound);
     }
   }
 }

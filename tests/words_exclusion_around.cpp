@@ -74,6 +74,10 @@ BOOST_AUTO_TEST_CASE(edited_weights_keep_their_zeros) {
   check(dot<key>(w - 0.5f * f.weights(), f.poisoned), 0.5f);
   check(dot<key>(let(w), f.poisoned), 1);
   check(dot<key>(w * w, f.poisoned), 0.5f);
+  // where over weights excludes beside their zeros
+  check(dot<key>(where(index<key>() != 1, w), f.poisoned), 0.5f);
+  check(dot<key>(where(index<key>() != 1, w * 4) * 0.5f, f.poisoned), 1);
+  check(dot<key>(where(index<key>() != 1, w) - w / 2, f.poisoned), 0.25f);
   const auto [context, weights] = evaluate(dot<key>(w * 2, f.poisoned), w);
   BOOST_TEST(std::abs(context(0) - 2) < 1e-6f);
   BOOST_TEST(weights(0, 2) == 0);

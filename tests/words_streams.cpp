@@ -209,4 +209,27 @@ BOOST_AUTO_TEST_CASE(operands_the_other_way_round) {
   check<head, query>(dot<key>(weights, first), column, 1e-5);
 }
 
+// Two dots over an axis of one name and two lengths: each has its own.
+BOOST_AUTO_TEST_CASE(contracted_axes_of_one_name_and_two_lengths) {
+  for (const int n : {3, 19}) {
+    const auto q = normal<float, query, model>(1, query{n}, model{24});
+    const auto k = normal<float, key, model>(2, key{keys}, model{24});
+    const auto near_q = normal<float, query, model>(3, query{n}, model{7});
+    const auto near_k = normal<float, key, model>(4, key{keys}, model{7});
+    const auto a = grid_of(q), b = grid_of(k), c = grid_of(near_q), d = grid_of(near_k);
+    std::vector<double> want;
+    for (int i = 0; i < n; ++i) {
+      double total = 0;
+      for (int j = 0; j < keys; ++j) {
+        double score = 0;
+        for (int m = 0; m < 24; ++m) score += a(i, m) * b(j, m);
+        for (int m = 0; m < 7; ++m) score += c(i, m) * d(j, m);
+        total += std::exp(score);
+      }
+      want.push_back(std::log(total));
+    }
+    check(log_sum_exp<key>(dot<model>(q, k) + dot<model>(near_q, near_k)), want, 1e-5);
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

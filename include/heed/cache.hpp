@@ -84,8 +84,8 @@ template <class T, class Key, class... A> class kv_cache {
   }
 };
 
-/// A snapshot of w laid out for contractions over A...: its rows along the other axes lie side by side, in the order in which
-/// the kernels read them. It stands wherever w does.
+/// A snapshot of w laid out for contractions over A...: its rows along the other axes lie side by side, and once more in the panels
+/// that the kernels read, so that no evaluation packs them. It stands wherever w does, and takes twice its memory.
 template <class... A> auto packed(expression auto const& w) {
   using E = std::remove_cvref_t<decltype(w)>;
   if constexpr (detail::is_poison<E>)
@@ -101,8 +101,15 @@ template <class... A> auto packed(expression auto const& w) {
       using Order = detail::unite<axes<A...>, Axes>;
       auto n = detail::as_node(w);
       auto copy = detail::evaluate_one<false, Order>({}, n);
-      return detail::with_type<typename decltype(copy)::value_type const>(
-          detail::reshape_leaf(copy.heed_leaf(), Axes{}));
+      using V = typename decltype(copy)::value_type;
+      auto rows = copy.heed_leaf();
+      if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
+        extent_t const depth = (extent_t{1} * ... * copy.template extent<A>());
+        if (extent_t const columns = depth > 0 ? rows.size() / depth : 0; columns > 0)
+          kernel::ready_panels::make<V>(rows.owner.attach(kernel::ready_panels::bytes<V>(depth, columns)), rows.data,
+                                        depth, columns);
+      }
+      return detail::with_type<V const>(detail::reshape_leaf(rows, Axes{}));
     }
   }
 }

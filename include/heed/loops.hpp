@@ -14,7 +14,7 @@ inline constexpr int max_operands = 48;  // terminals of one elementwise tree
 // ---- tile sizes: every number that a schedule depends on, so that a change of one is a change of one line
 inline constexpr extent_t key_block = 96;      // keys (rows of a score tile) that share one softmax step
 inline constexpr extent_t key_grain = 12;      // keys whose exclusion is decided together; divides key_block, even
-inline constexpr extent_t decode_lanes = 8;    // up to here lanes share each key as it comes from memory: decode.hpp
+inline constexpr extent_t decode_lanes = 16;   // up to here lanes share each key as it comes from memory: decode.hpp
 inline constexpr extent_t decode_block = 128;  // keys that share one softmax step there, at most
 inline constexpr extent_t decode_grain = 16;   // keys whose exclusion is decided together there; whole vectors
 inline constexpr extent_t decode_elements =
@@ -23,7 +23,14 @@ inline constexpr extent_t single_block = 128;  // up to here all keys are one bl
 inline constexpr extent_t part_keys = 1056;    // keys of a part, where a single tile of lanes shares its keys out
 inline constexpr extent_t most_parts = 16;     // and how many parts at most
 inline constexpr extent_t depth_block = 256;   // contracted elements of one chain of multiply-adds
-inline constexpr extent_t row_block = 96;      // rows of the left operand of a contraction that share a packed panel
+inline constexpr extent_t row_block = 96;  // rows of the left operand of a contraction that share a packed panel, about
+inline constexpr extent_t packed_bytes = 1 << 20;  // of panels of a contraction at once: half of the L2 cache
+inline constexpr extent_t short_depth = 1024;      // up to here all of the depth is packed at once
+inline constexpr extent_t area_rows = 1536;        // rows whose sums wait in scratch for the rest of the depth, at most
+inline constexpr extent_t few_rows = 12;           // up to here packing costs as much as multiplying
+inline constexpr extent_t in_place_elements = 8192;    // and of so small a right operand, too
+inline constexpr extent_t streaming_bytes = 16 << 20;  // of a result of a short depth: from here on past the caches
+inline constexpr extent_t streamed_elements = 4096;    // sums of a few rows, past which the right operand is streamed
 inline constexpr extent_t block_elements =
     8192;  // elements of one block of a map: inputs and output stay in the L1 and L2 caches
 inline constexpr extent_t scan_limit =

@@ -233,6 +233,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       kernel::contract_stage<V> k;
       k.left = side<V>(load_left);
       k.right = side<V>(load_right);
+      k.left.panels = panels_of(left), k.right.panels = panels_of(right);
       k.batch = sa.template group<difference<intersection<LA, RA>, K>>();
       k.m = sa.template group<difference<LA, RA>>();
       k.n = sa.template group<difference<RA, LA>>();
@@ -261,12 +262,14 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         std::swap(k.left, k.right);
         std::swap(k.m, k.n);
       }
-      int const team = kernel::team_size(threads_);
+      k.typed = std::is_same_v<std::remove_const_t<T>, V>;
+      k.bare = k.typed && program.identity && !k.masked;
+      kernel::contract_run<V> const run(k, kernel::team_size(threads_));
       auto const mark = memory_.here();
-      std::size_t const per_thread = (k.scratch_bytes(team) + 127) / 64 * 64;
-      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
-      char* const shared = memory_.take(k.shared_bytes(team));
-      k.run(team, memory, per_thread, shared);
+      std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
+      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(run.threads()));
+      char* const shared = memory_.take(run.shared_bytes());
+      run.run(memory, per_thread, shared);
       memory_.back_to(mark);
     }
   }
@@ -376,9 +379,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         k.parts[i].key = side<V>(loads[2 * i], d.key);
         k.parts[i].query = side<V>(loads[2 * i + 1]);
         // its own extents: another dot of the stage may contract an axis of the same name and another length
-        for_each_axis(typename Dot::over{}, [&]<class X>(type_tag<X>) {
-          k.parts[i].depth.add(index_of<X, SA>, d.key.template extent<X>());
-        });
+        for_each_axis(typename Dot::over{},
+                      [&]<class X>(type_tag<X>) { k.parts[i].depth.add(index_of<X, SA>, d.key.template extent<X>()); });
         k.parts[i].scale = d.scale;
         ++i;
       };
@@ -419,7 +421,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         sa, program, out, pairs * per_pair,
         [&](plan::report::stage& s) {
           s.parallel = sa.template text<unite<Batch, Lanes>>();
-          s.vectorised = sa.template text<Lanes>() + " (scores)" +
+          s.vectorised = (kernel::decode::suits(k) ? sa.template text<Depths>() : sa.template text<Lanes>()) +
+                         " (scores)" +
                          (has_values ? ", " + sa.template text<difference<VA, unite<PA, K>>>() + " (values)" : "");
           s.streamed = sa.template text<K>();
           s.bytes_moved += detail::operand_bytes(score_program, sa.extents);
@@ -468,6 +471,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     m.load = &load;
     m.native = m.operand.real && m.operand.size == static_cast<int>(sizeof(V));
     return m;
+  }
+  template <class N> static kernel::ready_panels const* panels_of(N const& n) {
+    if constexpr (is_leaf_node<N>)
+      return static_cast<kernel::ready_panels const*>(n.owner.attached());
+    else
+      return nullptr;
   }
   template <class V, class S, class A> static kernel::matrix side(loops::program const& load, leaf<S, A> const&) {
     kernel::matrix m = side<V>(load);

@@ -34,11 +34,14 @@ struct poison : expression_base {
 class buffer {
   struct header {
     std::atomic<long> count;
+    void* attached = nullptr;
   };
   header* block_ = nullptr;
   [[gnu::noinline]] void release() {
-    if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      if (block_->attached) ::operator delete (block_->attached, std::align_val_t{64});
       ::operator delete (static_cast<void*>(block_), std::align_val_t{64});
+    }
   }
 
  public:
@@ -56,6 +59,9 @@ class buffer {
   }
   ~buffer() { release(); }
   void* data() const { return block_ ? reinterpret_cast<char*>(block_) + 64 : nullptr; }
+  /// A second block that lives as long as the first, once: the panels of a packed weight.
+  void* attach(std::size_t bytes) { return block_->attached = ::operator new (bytes, std::align_val_t{64}); }
+  void const* attached() const { return block_ ? block_->attached : nullptr; }
 };
 
 /// The product of extents; refused where it (or its bytes) does not fit into 64 bits.

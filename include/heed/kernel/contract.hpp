@@ -1,198 +1,221 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: two operands, the groups of their axes, an epilogue program. Out: sum over the contracted axes of left * right, put
-// through the epilogue while it is still in the cache. Right operands are packed into panels once; left ones stay in place.
+// through the epilogue while it is still in the cache. Right operands are packed into panels, as many at once as the L2 cache
+// holds; left ones stay in place.
 // Next to read: stream.hpp, contractions whose operand is never stored.
 //
 //   left [batch, m, k], right [batch, k, n], result [batch, m, n]
-//   1. pack right into panels [k][panel] (skipped where a row of lanes can be read in place)
-//   2. for each block of m and each panel: tile [m][panel] += left block * panel, depth_block of k at a time
-//   3. epilogue over the tile, stored in the target
+//   for each stretch of panels and each span of the depth (all of it, where it is short):
+//   1. pack right into panels [span][panel] (skipped where a row of lanes can be read in place)
+//   2. for each block of m and each panel: [m][panel] += left block * panel, depth_block of k at a time
+//   3. after the last span: the epilogue over [m][panel], stored in the target
+// What is summed up lies in the target itself where that has the right type and layout, in scratch where not.
 // Every element is one chain of multiply-adds for each depth_block, added in order: no free extent changes its bits.
 #pragma once
 
-#include "map.hpp"
+#include "contract_few.hpp"
+#include "contract_stage.hpp"
 
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
-/// One side of a contraction, of any storage type: converted while it is packed.
-struct matrix {
-  loops::operand operand;
-  loops::program const* load =
-      nullptr;                      // identity program that converts to T; used where the memory can't serve as it is
-  bool native = false;              // the memory holds T
-  void const* row_loops = nullptr;  // decode::row_loops<T> for what the memory holds, where there are any
-};
+template <class T> class contract_run {
+  using stage = contract_stage<T>;
+  using places = contract_places<T>;
+  enum class panels_come { in_place, block_by_block, packed, ready };
+  static constexpr extent_t width_of_panel = panel<T>;
 
-template <class T> struct contract_stage {
-  matrix left, right;
-  loops::group batch, m, n, k;
-  loops::program const* epilogue = nullptr;
-  loops::target target;
-  bool masked = false;
-  double fill = 0;
+  stage const& c_;
+  places at_;
+  int threads_ = 1;  // that the work is worth
+  panels_come come_;
+  T const* ready_ = nullptr;
+  bool few_ = false;        // rows: the right operand is streamed past them
+  bool together_ = true;    // all threads on one element of the batch
+  bool streaming_ = false;  // the result is larger than what a cache keeps, and written once
+  bool area_ = false;       // sums lie between the spans in memory of their own
+  extent_t panels_ = 0;
+  extent_t span_ = 1;     // of the depth: what is packed at once
+  extent_t stretch_ = 1;  // panels that are packed at once
+  extent_t rows_ = 1;     // of the left operand that meet a panel one after the other
+  extent_t area_rows_ = 1;
 
-  // ---- what the operands allow
-  bool left_in_place() const {
-    extent_t step = 0;
-    return left.native && k.affine(left.operand.stride, step);
-  }
-  extent_t left_k_step() const {
-    extent_t step = 0;
-    k.affine(left.operand.stride, step);
-    return step;
-  }
-  bool right_in_place() const {  // few rows: packing would cost as much as multiplying
-    extent_t k_step = 0, n_step = 0;
-    if (!right.native || !k.affine(right.operand.stride, k_step) || !n.affine(right.operand.stride, n_step))
-      return false;
-    return (n_step == 1 || n.size == 1) && m.size <= 12;
-  }
-  bool shared_panels(int threads) const { return batch.size < 2 * threads; }
+  static std::size_t bytes(extent_t elements) { return static_cast<std::size_t>(elements) * sizeof(T) + 64; }
+  extent_t depth() const { return std::max<extent_t>(c_.k.size, 1); }
+  extent_t packed_elements() const { return come_ == panels_come::packed ? stretch_ * width_of_panel * span_ : 0; }
+  extent_t area_elements() const { return area_ ? area_rows_ * stretch_ * width_of_panel : 0; }
 
-  extent_t panels() const { return (n.size + panel<T> - 1) / panel<T>; }
-  extent_t right_elements() const { return panels() * panel<T> * std::max<extent_t>(k.size, 1); }
-  extent_t rows_at_once() const { return std::max<extent_t>(1, std::min(loops::row_block, m.size)); }
-  std::size_t scratch_bytes(int threads) const {
-    extent_t elements = rows_at_once() * panel<T> + 64;              // the tile
-    if (!left_in_place()) elements += rows_at_once() * k.size + 64;  // left block
-    if (!right_in_place() && !shared_panels(threads)) elements += right_elements() + 64;
-    std::size_t bytes = static_cast<std::size_t>(elements) * sizeof(T) + 4096;
-    bytes += block_scratch(*epilogue, rows_at_once(), panel<T>);
-    if (left.load) bytes += block_scratch(*left.load, 1, std::max<extent_t>(k.size, 1));
-    if (right.load) bytes += block_scratch(*right.load, 64, panel<T>);
-    return bytes;
-  }
-  std::size_t shared_bytes(int threads) const {
-    return right_in_place() || !shared_panels(threads) ? 64
-                                                       : static_cast<std::size_t>(right_elements()) * sizeof(T) + 64;
-  }
-
-  /// Panel p of the right operand at the coordinates of a batch element.
-  void pack(extent_t const* origin, extent_t p, T* out, scratch& memory) const {
-    extent_t const from = p * panel<T>, columns = std::min<extent_t>(panel<T>, n.size - from);
-    extent_t coordinates[loops::max_rank];
-    std::copy(origin, origin + loops::max_rank, coordinates);
-    extent_t k_step = 0, n_step = 0;
-    if (right.native && k.affine(right.operand.stride, k_step) &&
-        n.affine(right.operand.stride, from, columns, n_step)) {
-      n.locate(from, coordinates);
-      T const* base = static_cast<T const*>(right.operand.data) + offset_at(coordinates, right.operand.stride);
-      pack_panel<T>(base, k_step, n_step, k.size, columns, out);
-      return;
+  /// Where rows x columns of the result are summed up: in the target (`direct`), or else.
+  struct place {
+    T* data;
+    extent_t row;
+    bool direct;
+    bool aligned(extent_t columns) const {
+      constexpr std::uintptr_t line = 64;
+      return direct && columns == width_of_panel && reinterpret_cast<std::uintptr_t>(data) % line == 0 &&
+             row * static_cast<extent_t>(sizeof(T)) % static_cast<extent_t>(line) == 0;
     }
-    for (extent_t r = 0; r < k.size; r += 64) {
-      block b{origin, &k, r, std::min<extent_t>(64, k.size - r), &n, from, columns};
-      run_padded(*right.load, b, panel<T>, nullptr, reinterpret_cast<char*>(out + r * panel<T>),
-                 panel<T> * static_cast<extent_t>(sizeof(T)), memory, false, 0, nullptr);
-    }
+  };
+  place find_place(extent_t const* origin, extent_t r, extent_t rows, extent_t from, extent_t columns, T* tile,
+                   extent_t tile_row) const {
+    extent_t step = 0, row = 0;
+    if (c_.typed && (c_.bare || columns % at_.epilogue_lanes == 0) && at_.target_columns.runs(from, columns, step) &&
+        (step == 1 || columns == 1) && at_.target_rows.runs(r, rows, row))
+      return {static_cast<T*>(c_.target.data) + offset_in(c_.batch, origin, c_.target.stride) +
+                  at_.target_rows.offset(r) + at_.target_columns.offset(from),
+              row, true};
+    return {tile, tile_row, false};
   }
 
-  /// Rows r .. r + rows of the left operand times panel p, through the epilogue, into the target.
-  void multiply(extent_t const* origin, extent_t r, extent_t rows, extent_t p, T const* right_data, extent_t right_row,
-                bool padded, T const* left_data, extent_t left_row, extent_t left_step, T* tile,
-                scratch& memory) const {
-    extent_t const from = p * panel<T>, columns = std::min<extent_t>(panel<T>, n.size - from);
-    for (extent_t d = 0; d < std::max<extent_t>(k.size, 1); d += loops::depth_block)
-      multiply_tile<T>(left_data + d * left_step, left_row, left_step, right_data + d * right_row, right_row, rows,
-                       columns, std::min<extent_t>(loops::depth_block, k.size - d), tile, panel<T>,
-                       d == 0 ? start::zero : start::add, nullptr, padded);
-    loops::bound slot{reinterpret_cast<char const*>(tile), panel<T> * static_cast<extent_t>(sizeof(T)), sizeof(T)};
-    loops::bound slots[4] = {slot};
-    block b{origin, &m, r, rows, &n, from, columns};
-    run_block(*epilogue, b, slots, target, memory, masked, fill);
-  }
-
-  /// Rows r .. r + rows against panels first .. last.
-  void multiply_rows(extent_t const* origin, extent_t r, extent_t rows, extent_t first, extent_t last, T const* packed,
-                     scratch& memory) const {
+  /// Rows r .. r + rows against panels first .. last, over `span` of the depth from d on.
+  void multiply_rows(extent_t const* origin, extent_t r, extent_t rows, extent_t first, extent_t last, extent_t d,
+                     extent_t span, T const* packed, extent_t packed_first, T* area, scratch& memory) const {
     char* const mark = memory.next;
-    T* tile = memory.take_as<T>(rows_at_once() * panel<T>);
-    extent_t coordinates[loops::max_rank];
-    std::copy(origin, origin + loops::max_rank, coordinates);
-    extent_t left_row = 0;
-    T const* left_data = nullptr;
-    extent_t left_step = 1;
-    if (left_in_place() && m.affine(left.operand.stride, r, rows, left_row)) {
-      m.locate(r, coordinates);
-      left_data = static_cast<T const*>(left.operand.data) + offset_at(coordinates, left.operand.stride);
-      left_step = left_k_step();
-    } else if (left_in_place()) {  // rows at any offsets: one after the other
-      memory.next = mark;
-      for (extent_t i = 0; i < rows; ++i) multiply_rows(origin, r + i, 1, first, last, packed, memory);
-      return;
-    } else {
-      T* copy = memory.take_as<T>(rows_at_once() * k.size);
-      extent_t const padded_depth = (k.size + left.load->lanes - 1) / left.load->lanes * left.load->lanes;
-      T* row = memory.take_as<T>(padded_depth);
-      for (extent_t i = 0; i < rows; ++i) {
-        block b{origin, &m, r + i, 1, &k, 0, k.size};
-        if (k.size > 0)
-          run_padded(*left.load, b, padded_depth, nullptr, reinterpret_cast<char*>(row), 0, memory, false, 0, nullptr);
-        std::copy(row, row + k.size, copy + i * k.size);
-      }
-      left_data = copy;
-      left_row = k.size;
-    }
+    T* const tile = area ? nullptr : memory.take_as<T>(rows_ * width_of_panel);
+    T* const own = come_ == panels_come::block_by_block
+                       ? memory.take_as<T>(std::min(span_, loops::depth_block) * width_of_panel)
+                       : nullptr;
+    auto const left = at_.left_block(c_, origin, r, rows, d, span, memory);
+    bool const ends = d + span >= c_.k.size;
     for (extent_t p = first; p < last; ++p) {
-      if (packed) {
-        multiply(origin, r, rows, p, packed + p * panel<T> * std::max<extent_t>(k.size, 1), panel<T>, true, left_data,
-                 left_row, left_step, tile, memory);
-      } else {
-        extent_t k_step = 0;
-        k.affine(right.operand.stride, k_step);
-        std::copy(origin, origin + loops::max_rank, coordinates);
-        n.locate(p * panel<T>, coordinates);
-        T const* base = static_cast<T const*>(right.operand.data) + offset_at(coordinates, right.operand.stride);
-        multiply(origin, r, rows, p, base, k_step, false, left_data, left_row, left_step, tile, memory);
+      extent_t const from = p * width_of_panel, columns = std::min(width_of_panel, c_.n.size - from);
+      place const to = area ? find_place(origin, r, rows, from, columns, area + (p - packed_first) * width_of_panel,
+                                         stretch_ * width_of_panel)
+                            : find_place(origin, r, rows, from, columns, tile, width_of_panel);
+      start const first_of_all = streaming_ && to.aligned(columns) ? start::streaming : start::zero;
+      for (extent_t at = 0; at < std::max<extent_t>(span, 1); at += loops::depth_block) {
+        extent_t const here = std::min(loops::depth_block, span - at);
+        T const* b = nullptr;
+        extent_t b_row = width_of_panel;
+        if (come_ == panels_come::packed) {
+          b = packed + ((p - packed_first) * span_ + at) * width_of_panel;
+        } else if (come_ == panels_come::ready) {
+          b = ready_ + (p * c_.k.size + d + at) * width_of_panel;
+        } else if (come_ == panels_come::in_place) {
+          b = at_.right_data(c_, origin) + at_.right_columns.offset(from) + (d + at) * at_.right_step;
+          b_row = at_.right_step;
+        } else {
+          at_.pack(c_, origin, from, columns, d + at, here, own, memory);
+          b = own;
+        }
+        multiply_tile<T>(left.data + at * left.step, left.row, left.step, b, b_row, rows, columns, here, to.data,
+                         to.row, d + at == 0 ? first_of_all : start::add, nullptr, come_ != panels_come::in_place);
       }
+      if (!ends || (to.direct && c_.bare)) continue;
+      loops::bound const slots[4] = {
+          {reinterpret_cast<char const*>(to.data), to.row * static_cast<extent_t>(sizeof(T)), sizeof(T)}};
+      block const b{origin, &c_.m, r, rows, &c_.n, from, columns};
+      run_block(*c_.epilogue, b, slots, c_.target, memory, c_.masked, c_.fill);
     }
+    if (streaming_) finish_streaming();
     memory.next = mark;
   }
 
-  void run(int threads, char* memory, std::size_t per_thread, char* shared) const {
-    if (batch.size == 0 || m.size == 0 || n.size == 0) return;
-    extent_t const row_step = rows_at_once(), row_blocks = (m.size + row_step - 1) / row_step;
-    double const work_size = static_cast<double>(batch.size) * static_cast<double>(m.size) *
-                             static_cast<double>(n.size) * static_cast<double>(k.size + 1);
-    int const granted = work_size < 40000 ? 1 : threads;
-    bool const in_place = right_in_place(), together = shared_panels(threads);
-    // few blocks of rows: share the panels as well
-    extent_t const pieces =
-        together ? std::min(panels(), std::max<extent_t>(1, 4 * threads / (row_blocks * batch.size))) : 1;
-    extent_t const step = (panels() + pieces - 1) / pieces, chunks = (panels() + step - 1) / step;
-    run_team(granted, [&](team& t) {
+  /// One element of the batch; `share` hands its jobs out and waits for them.
+  template <class Share>
+  void multiply(extent_t const* origin, T* packed, T* area, scratch const& memory, Share&& share) const {
+    for (extent_t p = 0; p < panels_; p += stretch_) {
+      extent_t const stretch = std::min(stretch_, panels_ - p);
+      for (extent_t m = 0; m < c_.m.size; m += area_rows_) {
+        extent_t const rows_here = std::min(area_rows_, c_.m.size - m), blocks = (rows_here + rows_ - 1) / rows_;
+        // few blocks of rows: share the panels as well
+        extent_t const pieces = std::min(stretch, std::max<extent_t>(1, 4 * threads_ / blocks));
+        extent_t const step = together_ && threads_ > 1 ? (stretch + pieces - 1) / pieces : stretch;
+        extent_t const chunks = (stretch + step - 1) / step;
+        for (extent_t d = 0; d < depth(); d += span_) {
+          extent_t const span = std::min(span_, c_.k.size - d);
+          if (come_ == panels_come::packed) {
+            extent_t const parts = at_.pack_parts(span, stretch);
+            share(parts, [&](extent_t part) {
+              scratch local = memory;
+              at_.pack_part(c_, origin, p, stretch, d, span, part, packed, span_, local);
+            });
+          }
+          share(blocks * chunks, [&](extent_t job) {
+            scratch local = memory;
+            extent_t const i = job / chunks * rows_, j = job % chunks * step;
+            multiply_rows(origin, m + i, std::min(rows_, rows_here - i), p + j, p + std::min(stretch, j + step), d,
+                          span, packed, p, area ? area + i * stretch_ * width_of_panel : nullptr, local);
+          });
+        }
+      }
+    }
+  }
+
+ public:
+  contract_run(stage const& c, int threads) : c_(c), at_(c) {
+    double const work = static_cast<double>(c.batch.size) * static_cast<double>(c.m.size) *
+                        static_cast<double>(c.n.size) * static_cast<double>(c.k.size + 1);
+    threads_ = work < 40000 ? 1 : threads;
+    together_ = threads_ == 1 || c.batch.size < 2 * threads_;
+    panels_ = (c.n.size + width_of_panel - 1) / width_of_panel;
+    bool const rows_of_lanes =
+        at_.right_flat && at_.right_columns.whole && (at_.right_columns.step == 1 || c.n.size == 1);
+    bool const small = c.k.size * c.n.size <= loops::in_place_elements;
+    come_ = rows_of_lanes && (c.m.size <= loops::few_rows || small) ? panels_come::in_place
+            : c.m.size <= loops::few_rows                           ? panels_come::block_by_block
+                                                                    : panels_come::packed;
+    if (come_ == panels_come::packed) ready_ = at_.ready(c);
+    bool const packs = come_ == panels_come::packed;
+    if (ready_) come_ = panels_come::ready;
+    few_ = come_ == panels_come::in_place && c.m.size <= most_rows_streamed && c.n.size > 2 * width_of_panel;
+    constexpr extent_t budget = loops::packed_bytes / (width_of_panel * static_cast<extent_t>(sizeof(T)));
+    if (!packs) {
+      span_ = depth(), stretch_ = panels_;
+    } else if (depth() <= loops::short_depth) {
+      span_ = depth(), stretch_ = std::max<extent_t>(1, budget / span_);
+    } else {
+      span_ = loops::depth_block, stretch_ = std::max<extent_t>(1, budget / span_);
+    }
+    if (panels_ > 0)
+      stretch_ = (panels_ + (panels_ + stretch_ - 1) / stretch_ - 1) / ((panels_ + stretch_ - 1) / stretch_);
+    extent_t const m = std::max<extent_t>(c.m.size, 1), tall = loops::row_block;
+    extent_t const blocks = (m + tall + tall / 4 - 1) / (tall + tall / 4);
+    extent_t const grain = tile_rows<tile_vectors>;
+    rows_ = std::min(m, ((m + blocks - 1) / blocks + grain - 1) / grain * grain);
+    streaming_ = c.bare && c.k.size <= loops::depth_block && width_of_panel * sizeof(T) % 64 == 0 &&
+                 work / static_cast<double>(c.k.size + 1) * sizeof(T) >= static_cast<double>(loops::streaming_bytes);
+    area_ = span_ < depth() && !at_.all_direct(c);
+    area_rows_ = area_ ? std::min(m, loops::area_rows / rows_ * rows_) : m;
+  }
+
+  int threads() const { return threads_; }
+  std::size_t scratch_bytes() const {
+    if (few_) return streamed_rows<T>::scratch_bytes(c_, threads_);
+    std::size_t sum = 4096 + bytes(rows_ * width_of_panel) + at_.scratch_bytes(c_, rows_, span_) +
+                      block_scratch(*c_.epilogue, rows_, width_of_panel);
+    if (come_ == panels_come::block_by_block) sum += bytes(std::min(span_, loops::depth_block) * width_of_panel);
+    if (!together_) sum += bytes(packed_elements()) + bytes(area_elements());
+    return sum;
+  }
+  std::size_t shared_bytes() const {
+    if (!together_) return 64;
+    return bytes(packed_elements()) + bytes(area_elements());
+  }
+
+  void run(char* memory, std::size_t per_thread, char* shared) const {
+    if (c_.batch.size == 0 || c_.m.size == 0 || c_.n.size == 0) return;
+    run_team(threads_, [&](team& t) {
       scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
       extent_t origin[loops::max_rank] = {};
-      if (!together) {
-        t.share(batch.size, [&](extent_t b) {
+      if (few_) return streamed_rows<T>::run(c_, at_, threads_, t, s);
+      if (!together_) {
+        t.share(c_.batch.size, [&](extent_t b) {
           scratch local = s;
-          batch.locate(b, origin);
-          T* packed = nullptr;
-          if (!in_place) {
-            packed = local.take_as<T>(right_elements());
-            for (extent_t p = 0; p < panels(); ++p)
-              pack(origin, p, packed + p * panel<T> * std::max<extent_t>(k.size, 1), local);
-          }
-          for (extent_t i = 0; i < row_blocks; ++i)
-            multiply_rows(origin, i * row_step, std::min(row_step, m.size - i * row_step), 0, panels(), packed, local);
+          c_.batch.locate(b, origin);
+          T* const packed = come_ == panels_come::packed ? local.take_as<T>(packed_elements()) : nullptr;
+          T* const area = area_ ? local.take_as<T>(area_elements()) : nullptr;
+          multiply(origin, packed, area, local, [](extent_t jobs, auto&& body) {
+            for (extent_t job = 0; job < jobs; ++job) body(job);
+          });
         });
         return;
       }
-      for (extent_t b = 0; b < batch.size; ++b) {
-        batch.locate(b, origin);
-        T* packed = in_place ? nullptr : reinterpret_cast<T*>(shared);
-        if (!in_place)
-          t.share(panels(), [&](extent_t p) {
-            scratch local = s;
-            pack(origin, p, packed + p * panel<T> * std::max<extent_t>(k.size, 1), local);
-          });
-        t.share(row_blocks * chunks, [&](extent_t job) {
-          scratch local = s;
-          extent_t const i = job / chunks, c = job % chunks;
-          multiply_rows(origin, i * row_step, std::min(row_step, m.size - i * row_step), c * step,
-                        std::min(panels(), (c + 1) * step), packed, local);
-        });
+      T* const packed = reinterpret_cast<T*>(shared);
+      T* const area = area_ ? reinterpret_cast<T*>(shared + (bytes(packed_elements()) + 63) / 64 * 64) : nullptr;
+      for (extent_t b = 0; b < c_.batch.size; ++b) {
+        c_.batch.locate(b, origin);
+        multiply(origin, packed, area, s, [&](extent_t jobs, auto&& body) { t.share(jobs, body); });
       }
     });
   }

@@ -3,7 +3,7 @@
 // same as stream.hpp, at the speed of reading keys and values once.
 // Next to read: stream.hpp, which takes this way where it suits.
 //
-//   lanes <= 8; depth and the width of the values lie side by side in memory
+//   lanes <= 16; depth and the width of the values lie side by side in memory
 //   1. queries [lanes][depth], scaled, once
 //   2. for each block of keys that the mask does not exclude:
 //        scores S [lanes][keys] = Q * K^T, the vectors along the depth; the values of the block are fetched meanwhile
@@ -67,9 +67,11 @@ template <class T> extent_t query_row(extent_t depth) {
 
 }  // namespace detail
 
-/// Whether a stage is computed this way: few lanes, and all memory can be read where it lies.
-template <class T> bool suits(streamed<T> const& stage) {
-  if (stage.lanes.size < 1 || stage.lanes.size > loops::decode_lanes) return false;
+/// Whether a stage is computed this way: few lanes (half as many where the keys are few as well, and stay in the cache), and all
+/// memory can be read where it lies.
+template <class T> [[gnu::cold]] bool suits(streamed<T> const& stage) {
+  extent_t const most = stage.keys.size > loops::single_block ? loops::decode_lanes : loops::decode_lanes / 2;
+  if (stage.lanes.size < 1 || stage.lanes.size > most) return false;
   for (int i = 0; i < stage.dots; ++i)
     if (!detail::lies_in_rows(stage.parts[i].key, stage.keys, stage.parts[i].depth)) return false;
   return !stage.has_values() || stage.values.size == 0 || detail::lies_in_rows(stage.value, stage.keys, stage.values);
@@ -84,7 +86,7 @@ template <class T> extent_t block_keys(streamed<T> const& stage) {
 }
 
 /// Bytes for the tile of a thread, with all that its programs need for a block.
-template <class T> std::size_t scratch_bytes(streamed<T> const& stage) {
+template <class T> [[gnu::cold]] std::size_t scratch_bytes(streamed<T> const& stage) {
   extent_t const lanes = loops::decode_lanes, keys = loops::decode_block;
   extent_t elements = std::max(stage.dots, 1) * lanes * keys + 2 * lanes * stage.value_row() + 4 * 64;
   std::size_t bytes = 0;
@@ -111,7 +113,8 @@ template <class T> struct tile {
 
 /// Queries of a tile that is placed, converted and scaled: [lanes][depth], zeros up to whole units and whole tiles.
 template <class T>
-void prepare(streamed<T> const& stage, extent_t const* origin, lane_state<T>& state, tile<T>& t, scratch& s) {
+[[gnu::noinline, gnu::cold]] void prepare(streamed<T> const& stage, extent_t const* origin, lane_state<T>& state,
+                                          tile<T>& t, scratch& s) {
   constexpr int n = width<T>;
   t.lanes = padded_lanes(state.count);
   if (stage.may_exclude()) t.where.around(origin);
@@ -148,7 +151,8 @@ namespace detail {
 
 /// Notes which lanes kept a key at all, and how many where that matters. Bits beyond the keys are cleared.
 template <class T>
-void note_kept(streamed<T> const& stage, lane_state<T>& state, std::uint64_t* kept, extent_t words, extent_t count) {
+[[gnu::noinline]] void note_kept(streamed<T> const& stage, lane_state<T>& state, std::uint64_t* kept, extent_t words,
+                                 extent_t count) {
   bool const counts = stage.kind == stream_kind::mean;
   if (!kept) {
     for (auto& w : state.kept_any) w = ~std::uint64_t{0};
@@ -186,8 +190,8 @@ template <class T> [[gnu::noinline]] bool all_finite(T const* x, extent_t row, e
 
 /// Weights times values into the context.
 template <class T>
-void add_values(streamed<T> const& stage, lane_state<T>& state, tile<T>& t, span<T> const& values,
-                std::uint64_t const* kept, extent_t words, upcoming& next) {
+[[gnu::noinline]] void add_values(streamed<T> const& stage, lane_state<T>& state, tile<T>& t, span<T> const& values,
+                                  std::uint64_t const* kept, extent_t words, upcoming& next) {
   extent_t const row = stage.value_row();
   values.run->value(values.memory, values.width, t.lanes, t.scores[0], loops::decode_block, t.product, row, next);
   // A value behind an excluded key must not reach the output, not even as 0 * NaN.
@@ -205,8 +209,8 @@ void add_values(streamed<T> const& stage, lane_state<T>& state, tile<T>& t, span
 /// One block of keys, from .. from + count, against the tile. known: 2 where everything is kept, 1 where the mask has to be
 /// looked at.
 template <class T>
-void step(streamed<T> const& stage, extent_t const* origin, extent_t from, extent_t count, int known,
-          lane_state<T>& state, tile<T>& t, scratch& s) {
+[[gnu::noinline]] void step(streamed<T> const& stage, extent_t const* origin, extent_t from, extent_t count, int known,
+                            lane_state<T>& state, tile<T>& t, scratch& s) {
   constexpr extent_t grain = loops::decode_grain;
   if (known == 1) {  // leave out the ends that exclude everything; whole vectors, so that sums keep their order
     auto const excluded = [&](extent_t at, extent_t n) {

@@ -15,8 +15,9 @@ namespace heed::kernel {
 
 // What a product does with what its destination holds: forgets it, adds to it, or multiplies it by a factor per row and
 // goes on from there (the context of attention, when the running maximum has moved). `scaled` forgets it and multiplies
-// the product by the factor of its row (the context where all keys are one block).
-enum class start { zero, add, rescale, scaled };
+// the product by the factor of its row (the context where all keys are one block). `streaming` forgets it as well and stores past
+// the caches: c and its rows are aligned to 64 bytes, and whole vectors of columns.
+enum class start { zero, add, rescale, scaled, streaming };
 
 inline namespace HEED_ARCH {
 
@@ -80,6 +81,13 @@ template <class T, int Rows, int Vectors, bool Partial>
       for (int v = 0; v < Vectors; ++v) sum[i][v] = zero<T>();
     }
   }
+  if (p.how == start::add) {  // what is added to may have left the cache; the product gives it time to come back
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) __builtin_prefetch(c + i * c_row + v * lanes, 1);
+    }
+  }
 
   for (extent_t k = p.depth; k > 0; --k) {
     vector<T> columns[Vectors];
@@ -115,6 +123,14 @@ template <class T, int Rows, int Vectors, bool Partial>
       HEED_UNROLL
       for (int v = 0; v < Vectors; ++v) sum[i][v] = sum[i][v] * factor;
     }
+  }
+  if (p.how == start::streaming) {
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) store_streaming(c + i * c_row + v * lanes, sum[i][v]);
+    }
+    return;
   }
   HEED_UNROLL
   for (int i = 0; i < Rows; ++i) {

@@ -152,6 +152,36 @@ HEED_INLINE void store_partial(double* to, vector<double> x, int count) {
 #endif
 }
 
+// Past the caches, to memory aligned for a vector; whole lines of 64 bytes one after the other are best. What others are to see
+// has to be followed by finish_streaming.
+HEED_INLINE void store_streaming(float* to, vector<float> x) {
+#if defined(__AVX512F__)
+  _mm512_stream_ps(to, x);
+#elif defined(__AVX__)
+  _mm256_stream_ps(to, x);
+#elif defined(__SSE2__)
+  _mm_stream_ps(to, x);
+#else
+  store(to, x);
+#endif
+}
+HEED_INLINE void store_streaming(double* to, vector<double> x) {
+#if defined(__AVX512F__)
+  _mm512_stream_pd(to, x);
+#elif defined(__AVX__)
+  _mm256_stream_pd(to, x);
+#elif defined(__SSE2__)
+  _mm_stream_pd(to, x);
+#else
+  store(to, x);
+#endif
+}
+HEED_INLINE void finish_streaming() {
+#if defined(__SSE2__)
+  _mm_sfence();
+#endif
+}
+
 // ---- arithmetic ----
 
 // a * b + c, rounded once wherever the instruction exists (xsimd 8.1 has none for AVX-512), else twice.
@@ -178,6 +208,13 @@ HEED_INLINE vector<double> fma(vector<double> a, vector<double> b, vector<double
   return xsimd::fma(a, b, c);
 #endif
 }
+
+// Whether fma rounds once.
+#if defined(__FMA__) || defined(__AVX512F__) || !defined(__SSE2__)
+inline constexpr bool fused_multiply_add = true;
+#else
+inline constexpr bool fused_multiply_add = false;
+#endif
 
 // `yes` where the mask is set, else `no`.
 template <class T> HEED_INLINE vector<T> select(vector_mask<T> where, vector<T> yes, vector<T> no) {
@@ -418,7 +455,9 @@ template <class T> HEED_INLINE vector<T> exp2_flushed(vector<T> x) {
   const vector<T> magic(sizeof(T) == 4 ? T(0x1.8p23) : T(0x1.8p52));
   const vector<T> shifted = x + magic;
   const vector<T> fraction = x - (shifted - magic);
-  return select(x < smallest, zero<T>(), detail::scale_exponent(detail::exp2_fraction(fraction), shifted));
+  // where x is NaN, its low bits would become an exponent
+  return select(is_nan(x), x,
+                select(x < smallest, zero<T>(), detail::scale_exponent(detail::exp2_fraction(fraction), shifted)));
 #endif
 }
 
@@ -433,38 +472,6 @@ template <class T> HEED_INLINE vector<T> exp2_weight(vector<T> x) {
   return exp2_flushed(x);
 #endif
 }
-
-// ---- subnormal numbers ----
-
-// While it lives, the calling thread takes subnormal numbers for zeros, going in and coming out: each one that enters a
-// product would cost more than a hundred cycles.
-class subnormals_off {
-#if defined(__SSE2__)
-  unsigned before_ = _mm_getcsr();
-
- public:
-  subnormals_off() {
-    constexpr unsigned results_to_zero = 0x8000, operands_to_zero = 0x0040;
-    _mm_setcsr(before_ | results_to_zero | operands_to_zero);
-  }
-  ~subnormals_off() { _mm_setcsr(before_); }
-#elif defined(__aarch64__)
-  std::uint64_t before_;
-
- public:
-  subnormals_off() {
-    asm volatile("mrs %0, fpcr" : "=r"(before_));
-    asm volatile("msr fpcr, %0" : : "r"(before_ | std::uint64_t{1} << 24));
-  }
-  ~subnormals_off() { asm volatile("msr fpcr, %0" : : "r"(before_)); }
-#else
- public:
-  subnormals_off() {}
-  ~subnormals_off() {}
-#endif
-  subnormals_off(const subnormals_off&) = delete;
-  subnormals_off& operator=(const subnormals_off&) = delete;
-};
 
 }  // namespace HEED_ARCH
 }  // namespace heed::kernel

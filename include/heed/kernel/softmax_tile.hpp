@@ -4,7 +4,7 @@
 // Next: parallel.hpp, how tiles are dealt out to threads.
 #pragma once
 
-#include "simd.hpp"
+#include "subnormals.hpp"
 
 namespace heed::kernel {
 inline namespace HEED_ARCH {
@@ -13,8 +13,9 @@ inline namespace HEED_ARCH {
 // rounding of base is the same for every key of the lane, so it cancels where the weights are divided by their sum.
 // What has to be known about it (by whoever compares two maxima, or takes the logarithm of the sum) is the residue
 // m * log2 e - base, which is exact: a weight is exp(score - m) * 2^residue.
-// From 2^20 on the residue could grow beyond the exponents; there the maximum is subtracted first, and the residue is 0.
-template <class T> inline constexpr T largest_folded = T(1048576);
+// From 2^20 on the residue could grow beyond the exponents; there the maximum is subtracted first, and the residue is 0. So it
+// is everywhere without an instruction that rounds once: the error of the product would not cancel.
+template <class T> inline constexpr T largest_folded = fused_multiply_add ? T(1048576) : T(0);
 
 namespace detail {
 

@@ -39,7 +39,7 @@ template <class T> class stream_run {
  public:
   stream_run(stream_run const&) = delete;  // its parts refer to `at`
   stream_run& operator=(stream_run const&) = delete;
-  stream_run(streamed<T> const& s, int threads)
+  [[gnu::cold]] stream_run(streamed<T> const& s, int threads)
       : stage(s),
         at(s),
         source{s, at},
@@ -64,7 +64,7 @@ template <class T> class stream_run {
     parts_shared = parts > 1 && threads > 1 && s.batch.size < 4 * threads;
   }
 
-  std::size_t scratch_bytes() const {
+  [[gnu::cold]] std::size_t scratch_bytes() const {
     streamed<T> const& s = stage;
     auto size = [](extent_t n) { return static_cast<std::size_t>(n); };
     extent_t const lane = lane_tile<T>, rows = s.block_size(), row = s.value_row(), depth = s.depth_total();
@@ -148,7 +148,7 @@ template <class T> class stream_run {
     return static_cast<std::size_t>(up(static_cast<extent_t>(sizeof(state)), 64) +
                                     up(elements * static_cast<extent_t>(sizeof(T)), 64));
   }
-  void run_part(extent_t const* origin, job const& j, char* memory, scratch& s) const {
+  [[gnu::noinline, gnu::cold]] void run_part(extent_t const* origin, job const& j, char* memory, scratch& s) const {
     state& t = *new (memory) state;
     size_of(t, 0);
     t.place(reinterpret_cast<T*>(memory + up(static_cast<extent_t>(sizeof(state)), 64)));
@@ -161,11 +161,12 @@ template <class T> class stream_run {
       walk_part(origin, j.part, &t, 1, s);
     }
   }
-  void start_few(extent_t const* origin, state& t, decode::tile<T>& lanes, scratch& s) const {
+  [[gnu::noinline]] void start_few(extent_t const* origin, state& t, decode::tile<T>& lanes, scratch& s) const {
     t.reset();
     decode::prepare(stage, origin, t, lanes, s);
   }
-  void walk_few(extent_t const* origin, extent_t part, state& t, decode::tile<T>& lanes, scratch& s) const {
+  [[gnu::noinline]] void walk_few(extent_t const* origin, extent_t part, state& t, decode::tile<T>& lanes,
+                                  scratch& s) const {
     extent_t const first = part * part_blocks, last = std::min(blocks, first + part_blocks);
     if (first < last) decode::walk(stage, origin, first, last, stage.may_exclude() ? 1 : 2, t, lanes, s);
   }
@@ -185,7 +186,7 @@ template <class T> class stream_run {
     end.finish(origin, t, s);
   }
   /// The tiles of a job, all of them against each block of keys in turn.
-  void run_tiles(extent_t const* origin, job const& j, scratch& s) const {
+  [[gnu::noinline]] void run_tiles(extent_t const* origin, job const& j, scratch& s) const {
     if (few) return run_few(origin, s);
     state tiles[most_tiles];
     int const count = static_cast<int>(j.last_tile - j.first_tile);
@@ -220,7 +221,7 @@ template <class T> class stream_run {
     t.place(s.take_as<T>(state::elements(t.padded, t.count, stage.value_row())));
   }
   /// Statistics at their start, Q^T packed and scaled.
-  void open(extent_t const* origin, state& t, scratch& s) const {
+  [[gnu::noinline]] void open(extent_t const* origin, state& t, scratch& s) const {
     t.reset();
     for (int i = 0; i < stage.dots; ++i) {
       auto const& d = stage.parts[i];
@@ -250,7 +251,7 @@ template <class T> class stream_run {
     std::uint64_t* kept;
     box where;
   };
-  void walk_part(extent_t const* origin, extent_t part, state* tiles, int count, scratch& s) const {
+  [[gnu::noinline]] void walk_part(extent_t const* origin, extent_t part, state* tiles, int count, scratch& s) const {
     if (stage.keys.size == 0) return;
     char* const mark = s.next;
     workplace w;
@@ -265,8 +266,8 @@ template <class T> class stream_run {
     s.next = mark;
   }
   /// Blocks low .. high, bisected: the cost of skipping follows what is kept. known: 1 not classified yet, 2 all kept.
-  void walk(extent_t const* origin, extent_t low, extent_t high, int known, state* tiles, int count, workplace& w,
-            scratch& s) const {
+  [[gnu::noinline]] void walk(extent_t const* origin, extent_t low, extent_t high, int known, state* tiles, int count,
+                              workplace& w, scratch& s) const {
     extent_t const size = block_size;
     if (known == 1) {
       extent_t const from = low * size, lane_from = tiles[0].from;
@@ -300,7 +301,7 @@ template <class T> class stream_run {
 
   // ---- one block of keys
   /// A block that keeps all its keys.
-  void step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
+  [[gnu::noinline]] void step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
     source.fetch(origin, kb, t.count > 12, s);
     T* const scores = w.scores[0];
     ahead next;
@@ -350,8 +351,8 @@ template <class T> class stream_run {
     return false;
   }
   /// A program over the tile of scores, in place. kept: null, or where to say which elements are kept.
-  void edit(loops::program const& p, extent_t const* origin, keys_block const& kb, extent_t lead, extent_t count,
-            state const& t, workplace& w, std::uint64_t* kept, scratch& s) const {
+  [[gnu::noinline]] void edit(loops::program const& p, extent_t const* origin, keys_block const& kb, extent_t lead,
+                              extent_t count, state const& t, workplace& w, std::uint64_t* kept, scratch& s) const {
     extent_t const row_bytes = t.padded * static_cast<extent_t>(sizeof(T));
     loops::bound slots[max_dots];
     for (int i = 0; i < std::max(stage.dots, 1); ++i)
@@ -384,7 +385,7 @@ template <class T> class stream_run {
   }
 
   /// A block in which the mask has to be looked at: each grain of lanes meets only the keys that it may keep.
-  void mixed_step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
+  [[gnu::noinline]] void mixed_step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
     reach grains[4];
     int count = 0;
     extent_t lead = kb.count, past = 0;
@@ -418,6 +419,12 @@ template <class T> class stream_run {
       std::fill(w.kept, w.kept + n * words, ~std::uint64_t{0});
     }
     note_kept(t, w.kept, n, words);
+    if (t.count <
+        t.padded) {  // lanes of nobody: what the grains left unwritten there must not sway the others' rounding
+      bool const largest = stage.uses_softmax() || stage.kind == stream_kind::maximum;
+      for (extent_t k = 0; k < n; ++k)
+        std::fill(scores + k * t.padded + t.count, scores + (k + 1) * t.padded, largest ? -infinity<T> : T(0));
+    }
     if (!reduce_scores(t, scores, n)) return;
     if (stage.weight && (!stage.weight->identity || stage.weight->masked)) {
       std::uint64_t* own = stage.weight->masked ? s.take_as<std::uint64_t>(n * words) : nullptr;
@@ -451,7 +458,7 @@ template <class T> class stream_run {
     if (kb.clean) source.add_live_rest(kb, lead, n, t, scores, w.kept, words);
     t.started = true;
   }
-  void note_kept(state& t, std::uint64_t const* kept, extent_t count, int words) const {
+  [[gnu::noinline]] void note_kept(state& t, std::uint64_t const* kept, extent_t count, int words) const {
     int const per_word = stage.score->lanes;
     for (int i = 0; i < words; ++i) {
       std::uint64_t any = 0;

@@ -23,7 +23,7 @@ template <class T> struct stream_end {
   }
 
   /// What a part found, added to what the parts before it found.
-  void merge(state& into, state& part) const {
+  [[gnu::noinline]] void merge(state& into, state& part) const {
     for (int l = 0; l < into.padded; l += 64) into.kept_any[l / 64] |= part.kept_any[l / 64];
     for (int l = 0; l < into.padded; l += width<T>) {
       vector<T> const a = load(into.maximum + l), b = load(part.maximum + l);
@@ -57,7 +57,7 @@ template <class T> struct stream_end {
 
   /// The factor that each lane's context still needs, or the lane's result where there is no context; stores its
   /// log-sum-exp. May write over t.rescale.
-  void conclude(extent_t const* origin, state const& t, T* result, scratch& s) const {
+  [[gnu::noinline]] void conclude(extent_t const* origin, state const& t, T* result, scratch& s) const {
     if (!stage.uses_softmax()) {
       for (int l = 0; l < t.padded; ++l) {
         T const scale = static_cast<T>(stage.output_scale);
@@ -93,7 +93,8 @@ template <class T> struct stream_end {
     s.next = mark;
   }
   /// The same a lane at a time: with a sink, or with lanes that kept nothing.
-  void conclude_lanes(extent_t const* origin, state const& t, T* result, T* log_sum, scratch& s) const {
+  [[gnu::noinline, gnu::cold]] void conclude_lanes(extent_t const* origin, state const& t, T* result, T* log_sum,
+                                                   scratch& s) const {
     T* sink = nullptr;
     if (stage.sink) {
       sink = s.take_as<T>(t.padded + 64);
@@ -126,7 +127,7 @@ template <class T> struct stream_end {
     }
   }
 
-  void finish(extent_t const* origin, state& t, scratch& s) const {
+  [[gnu::noinline]] void finish(extent_t const* origin, state& t, scratch& s) const {
     if (t.stored) return;
     char* const mark = s.next;
     T* result = s.take_as<T>(t.padded + 64);

@@ -20,19 +20,21 @@ struct ahead {
   static constexpr int most = 2;
   struct piece {
     char const* data;
-    extent_t apart, bytes;  // from run to run, and of one run
+    extent_t apart, bytes, runs;  // from run to run, of one run, how many
   } pieces[most];
   int count = 0;
-  extent_t runs = 0;
 
+  void add(char const* data, extent_t apart, extent_t bytes, extent_t runs) {
+    if (count < most && bytes > 0) pieces[count++] = {data, apart, bytes, runs};
+  }
   /// The operands of `p` at the keys that follow `from`, for lanes lane_from .. + lane_count.
-  void look(loops::program const& p, extent_t const* origin, loops::group const& keys, extent_t from, extent_t n,
-            loops::group const& lanes, extent_t lane_from, extent_t lane_count) {
-    runs = lane_count;
+  [[gnu::noinline, gnu::cold]] void look(loops::program const& p, extent_t const* origin, loops::group const& keys,
+                                         extent_t from, extent_t n, loops::group const& lanes, extent_t lane_from,
+                                         extent_t lane_count) {
     n = std::min(n, keys.size - from);
     if (n <= 0) return;
     extent_t coordinates[loops::max_rank];
-    for (int i = 0; i < p.count && count < most; ++i) {
+    for (int i = 0; i < p.count; ++i) {
       loops::operand const& o = p.operands[i];
       extent_t key_step = 0, lane_step = 0;
       if (!o.data || !(o.varies & keys.bits()) || !(o.varies & lanes.bits()) ||
@@ -42,16 +44,18 @@ struct ahead {
       std::copy(origin, origin + loops::max_rank, coordinates);
       keys.locate(from, coordinates);
       lanes.locate(lane_from, coordinates);
-      pieces[count++] = {static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * o.size,
-                         lane_step * o.size, n * o.size};
+      add(static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * o.size, lane_step * o.size, n * o.size,
+          lane_count);
     }
   }
   /// Asks for one share of `shares`.
-  void ask(extent_t share, extent_t shares) const {
-    for (int i = 0; i < count; ++i)
-      for (extent_t r = runs * share / shares; r < runs * (share + 1) / shares; ++r)
-        for (extent_t b = 0; b < pieces[i].bytes + 63; b += 64)
-          __builtin_prefetch(pieces[i].data + r * pieces[i].apart + std::min(b, pieces[i].bytes - 1), 0, 2);
+  [[gnu::noinline]] void ask(extent_t share, extent_t shares) const {
+    for (int i = 0; i < count; ++i) {
+      piece const& p = pieces[i];
+      for (extent_t r = p.runs * share / shares; r < p.runs * (share + 1) / shares; ++r)
+        for (extent_t b = 0; b < p.bytes + 63; b += 64)
+          __builtin_prefetch(p.data + r * p.apart + std::min(b, p.bytes - 1), 0, 2);
+    }
   }
 };
 
@@ -62,7 +66,7 @@ template <class T> struct key_source {
   places<T> const& at;
 
   /// Keys and values of a block: in place where strides allow, else packed; once for all tiles that share the block.
-  void fetch(extent_t const* origin, keys_block& kb, bool often, scratch& s) const {
+  [[gnu::noinline]] void fetch(extent_t const* origin, keys_block& kb, bool often, scratch& s) const {
     if (kb.packed) return;
     kb.packed = true;
     for (int i = 0; i < stage.dots; ++i) {
@@ -105,7 +109,7 @@ template <class T> struct key_source {
   }
   /// Whether rows so many elements apart share so few sets of the L1 cache (64 sets of 12 lines of 64 bytes, or smaller) that
   /// they push each other out: a tile reads them again and again, so a copy is worth its while.
-  static bool crowded(extent_t apart, extent_t columns, extent_t rows) {
+  [[gnu::noinline]] static bool crowded(extent_t apart, extent_t columns, extent_t rows) {
     extent_t const bytes = std::abs(apart) * static_cast<extent_t>(sizeof(T));
     if (bytes % 64 != 0) return false;
     extent_t const lines = up(columns * static_cast<extent_t>(sizeof(T)), 64) / 64;
@@ -113,7 +117,8 @@ template <class T> struct key_source {
     return sets < 64 && 2 * rows * lines > 12 * sets;
   }
   /// Rows `apart` elements apart, side by side, `row` elements each; `apart` becomes `row`.
-  static T* copy(T const* from, extent_t& apart, extent_t rows, extent_t columns, extent_t row, scratch& s) {
+  [[gnu::noinline]] static T* copy(T const* from, extent_t& apart, extent_t rows, extent_t columns, extent_t row,
+                                   scratch& s) {
     T* const to = s.take_as<T>(rows * row);
     for (extent_t k = 0; k < rows; ++k) {
       extent_t c = 0;
@@ -126,7 +131,7 @@ template <class T> struct key_source {
 
   /// A value behind an excluded key must not reach the output, not even as 0 * NaN: such values are replaced by zeros here
   /// and added afterwards for the lanes that keep their key.
-  void clean_values(keys_block& kb, scratch& s) const {
+  [[gnu::noinline]] void clean_values(keys_block& kb, scratch& s) const {
     if (kb.finite >= 0) return;
     kb.finite = 1;
     extent_t const n = stage.values.size, row = stage.value_row();
@@ -150,8 +155,8 @@ template <class T> struct key_source {
         kb.clean[k * row + c] = v - v == T(0) ? v : T(0);
       }
   }
-  void add_live_rest(keys_block const& kb, extent_t lead, extent_t count, state& t, T const* weights,
-                     std::uint64_t const* kept, int words) const {
+  [[gnu::noinline, gnu::cold]] void add_live_rest(keys_block const& kb, extent_t lead, extent_t count, state& t,
+                                                  T const* weights, std::uint64_t const* kept, int words) const {
     int const per_word = stage.score->lanes;
     for (extent_t k = 0; k < count; ++k)
       for (extent_t c = 0; c < stage.values.size; ++c) {

@@ -20,22 +20,6 @@ enum class stream_kind { softmax, weighted_sum, sum, mean, maximum, log_sum_exp 
 template <class T> inline constexpr int lane_tile = 64 * 4 / static_cast<int>(sizeof(T));
 template <class T> inline constexpr int lane_grain = lane_tile<T> / 4;
 
-/// How a group of axes lies in memory: one stride for all its elements, or one for each run of its last axis.
-struct line {
-  loops::group const* group = nullptr;
-  extent_t const* stride = nullptr;
-  extent_t step = 0;
-  bool whole = false;
-  line() = default;
-  line(loops::group const& g, extent_t const* strides) : group(&g), stride(strides), whole(g.affine(strides, step)) {}
-  /// Whether elements from .. from + n are one stride apart, and which.
-  bool runs(extent_t from, extent_t n, extent_t& apart) const {
-    apart = step;
-    return whole || group->affine(stride, from, n, apart);
-  }
-  extent_t offset(extent_t i) const { return whole ? i * step : group->offset(i, stride); }
-};
-
 /// A part of the stage's axes, half-open.
 struct box {
   extent_t low[loops::max_rank], high[loops::max_rank];
@@ -43,7 +27,7 @@ struct box {
     for (int a = 0; a < loops::max_rank; ++a) low[a] = origin[a], high[a] = origin[a] + 1;
   }
   /// The smallest box around elements from .. from + count of a group.
-  void span(loops::group const& g, extent_t from, extent_t count) {
+  [[gnu::noinline]] void span(loops::group const& g, extent_t from, extent_t count) {
     if (g.count == 1) {
       low[g.axis[0]] = from;
       high[g.axis[0]] = from + count;
@@ -114,7 +98,8 @@ template <class T> struct streamed {
   // ---- exclusion
   bool may_exclude() const { return score->classify || (weight && weight->classify); }
   /// 0: lanes and keys of the box exclude each other, 2: all are kept, 1: it has to be looked at.
-  int classify(box& b, extent_t lane_from, extent_t lane_count, extent_t key_from, extent_t key_count) const {
+  [[gnu::noinline]] int classify(box& b, extent_t lane_from, extent_t lane_count, extent_t key_from,
+                                 extent_t key_count) const {
     if (!may_exclude()) return 2;
     b.span(lanes, lane_from, lane_count);
     b.span(keys, key_from, key_count);
@@ -136,7 +121,7 @@ template <class T> struct places {
   line target;
   bool direct = false;  // a row of the context is a row of the target, and needs its factor only
 
-  explicit places(streamed<T> const& s) {
+  [[gnu::cold]] explicit places(streamed<T> const& s) {
     auto find = [](matrix const& m, loops::group const& rows, loops::group const& depth) {
       side d;
       d.rows = line(rows, m.operand.stride);
@@ -157,13 +142,6 @@ template <class T> struct places {
     target = line(s.lanes, s.target.stride);
   }
 };
-
-/// The offset of an element of `g` in memory with these strides.
-inline extent_t offset_in(loops::group const& g, extent_t const* coordinates, extent_t const* stride) {
-  extent_t o = 0;
-  for (int a = 0; a < g.count; ++a) o += coordinates[g.axis[a]] * stride[g.axis[a]];
-  return o;
-}
 
 /// A tile of lanes on its way over the keys.
 template <class T> struct lane_state {

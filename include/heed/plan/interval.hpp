@@ -208,7 +208,8 @@ template <class V> struct extremes {
   /// Folds the vectors into smallest, largest and nan.
   void finish() {
     for (extent_t u = 0; u < at_once; ++u) {
-      add(low[u]), add(high[u]);
+      smallest = low[u] < smallest ? low[u] : smallest;
+      largest = high[u] > largest ? high[u] : largest;
       nan |= odd[u] != 0;
     }
   }

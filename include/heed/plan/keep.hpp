@@ -151,6 +151,11 @@ template <class N> auto zero_keep(N const& n) {
   else
     return scalar<bool>(true);
 }
+/// What `where` excludes itself is no zero: it is excluded, and keep_of says so.
+template <class M, class X> struct zero_rule<where_node<M, X>> {
+  static constexpr bool value = zero_rule<X>::value;
+  static auto keep(where_node<M, X> const& n) { return plan::zero_keep(n.operand); }
+};
 template <class T, class A, class L, class R> struct zero_rule<map<ops::times, T, A, L, R>> {
   static constexpr bool value = zero_rule<L>::value || zero_rule<R>::value;
   static auto keep(map<ops::times, T, A, L, R> const& n) {

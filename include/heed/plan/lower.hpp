@@ -402,9 +402,9 @@ template <class Backend> class lowering {
     auto r = factor(n.right, shape);
     b_.template contract<K>(l, r, epilogue, out, fill);
   }
-  /// A tree over softmaxes, stored with zeros where they excluded, beside that keep-set.
+  /// A tree over softmaxes, stored with zeros where they or the tree itself excluded, beside that keep-set.
   template <class N, class F> auto with_zeros(N const& n, F const& flat, hint const& shape) {
-    auto k = store_keep(plan::zero_keep(n), hint{n, shape}, 0);
+    auto k = store_keep(plan::conjunction(plan::zero_keep(n), plan::keep_of<false>(n)), hint{n, shape}, 0);
     auto v = store_flat(where_node<decltype(k), F>(k, flat, 0), hint{n, shape}, "weights beside their keep-set", 0);
     return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
   }
