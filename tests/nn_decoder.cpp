@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: tokens, a memory, the parameters of whole decoder layers. Out: nn::decoder_layer is the formula written by hand, to the
-// bit; position by position over a cache it gives what it gives at once.
+// In: tokens, a memory, the parameters of whole decoder layers. Out: nn::decoder_layer is the formula written by hand,
+// to the bit; position by position over a cache it gives what it gives at once.
 // Next: nn_counts.cpp.
 #include "support/parameters.hpp"
 
