@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: nothing but a fixed seed. Out: a small encoder of two layers made of heed::nn: its parameters and operations, the plan
-// of a layer, and what a layer's attention looks at.
+// In: nothing but a fixed seed. Out: a small encoder of two layers made of heed::nn: its parameters and operations, the
+// plan of a layer, and what a layer's attention looks at.
 // Next to read: ../include/heed/nn/encoder.hpp, which is short; multi_head.cpp writes the attention of a layer by hand.
 
 #include <heed/nn.hpp>

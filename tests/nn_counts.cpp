@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: parameter structs of heed::nn. Out: their counts of parameters and operations are those worked out by hand, constants
-// where all extents are static; they are built from extents by name, in any order.
+// In: parameter structs of heed::nn. Out: their counts of parameters and operations are those worked out by hand,
+// constants where all extents are static; they are built from extents by name, in any order.
 // Next: fail/parts_of_two_models.cpp.
 #include "support/parameters.hpp"
 

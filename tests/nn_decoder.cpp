@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: tokens, a memory, the parameters of whole decoder layers. Out: nn::decoder_layer is the formula written by hand, to the
-// bit; position by position over a cache it gives what it gives at once.
+// In: tokens, a memory, the parameters of whole decoder layers. Out: nn::decoder_layer is the formula written by hand,
+// to the bit; position by position over a cache it gives what it gives at once.
 // Next: nn_counts.cpp.
 #include "support/parameters.hpp"
 
@@ -70,8 +70,13 @@ BOOST_AUTO_TEST_CASE(without_a_memory) {
   const auto x = normal<float, batch, query, model_16>(1, batch{2}, query{10});
   const auto p = filled(llama());
   const nn::rotary<d_head_8, query> positions;
-  const auto want =
-      evaluate(nn::encoder_layer<query, key>(nn::pre_norm, x, p, act::silu, nn::causal_mask<query, key>{}, positions));
+  const auto whole =
+      nn::encoder_layer<query, key>(nn::pre_norm, x, p, act::silu, nn::causal_mask<query, key>{}, positions);
+  const auto want = evaluate(whole);
+  nn::attention_cache<float, grouped, key, batch> first{batch{2}, key{10}};
+  const auto step = nn::decoder_layer<query, key>(nn::pre_norm, x, p, first, act::silu, {}, positions);
+  BOOST_TEST(explain(whole).stages.size() == 16U);  // as the plan is today
+  BOOST_TEST(explain(step).stages.size() == 11U);   // keys and values are in the cache already
   for (const schedule how : {fused, unfused}) {
     nn::attention_cache<float, grouped, key, batch> cache{batch{2}, key{10}};
     cache.how = policy{.schedule = how, .threads = 2};

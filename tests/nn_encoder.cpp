@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: tokens and the parameters of whole encoder layers. Out: nn::encoder_layer is the formula written by hand, to the bit,
-// for static and dynamic extents; its plan has the stages that are pinned here.
+// In: tokens and the parameters of whole encoder layers. Out: nn::encoder_layer is the formula written by hand, to the
+// bit, for static and dynamic extents; its plan has the stages that are pinned here.
 // Next: nn_decoder.cpp.
 #include "support/parameters.hpp"
 

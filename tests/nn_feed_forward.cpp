@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: tokens and parameters. Out: nn::feed_forward, nn::gated_feed_forward, norms and residual connections are the formulas
-// written by hand, to the bit, and within a bound of plain loops over float64.
+// In: tokens and parameters. Out: nn::feed_forward, nn::gated_feed_forward, norms and residual connections are the
+// formulas written by hand, to the bit, and within a bound of plain loops over float64.
 // Next: nn_encoder.cpp.
 #include "support/parameters.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: heed's words. Out: heed::nn, the usual layers as functions that return expressions, and structs of tensors with named
-// axes for their parameters. heed.hpp does not include this.
+// In: heed's words. Out: heed::nn, the usual layers as functions that return expressions, and structs of tensors with
+// named axes for their parameters. heed.hpp does not include this.
 // Next to read: nn/attention.hpp; examples/encoder.cpp uses it.
 #pragma once
 

@@ -4,7 +4,7 @@
 // Next: nn_input_of_another_model.cpp.
 // expect: an axis occurs twice
 // expect: model
-// expect(gcc): feed_forward: an axis occurs twice in the parameter with axes \(model, model\) \(two roles take two tags\)
+// expect(gcc): feed_forward: an axis occurs twice in the parameter with axes \(model, model\)
 #include <heed/nn.hpp>
 
 namespace {

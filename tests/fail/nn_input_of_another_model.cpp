@@ -4,7 +4,8 @@
 // Next: nn_parts_of_two_models.cpp.
 // expect: the input has no such axis
 // expect: model<512>
-// expect(gcc): norm over axis model<512>.*it has \(query, model<256>\).*model is 512 in the parameters and 256 in the input
+// expect(gcc): norm over axis model<512>.*it has \(query, model<256>\)
+// expect(gcc): model is 512 in the parameters and 256 in the input
 #include <heed/nn.hpp>
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: tests/golden. Out: for each element type T, the checks that the layers of heed::nn give the same numbers: an encoder
-// layer with its norms after and before the sub-layers, a llama block of both rotary pairings; fused and unfused.
+// In: tests/golden. Out: for each element type T, the checks that the layers of heed::nn give the same numbers: an
+// encoder layer with its norms after and before the sub-layers, a llama block of both rotary pairings; fused and
+// unfused.
 // Next: the tests that instantiate these checks.
 #pragma once
 #include "parameters.hpp"
@@ -11,7 +12,8 @@ using namespace heed;
 
 template <class T> constexpr double bound = sizeof(T) == 4 ? 1e-5 : 1e-12;
 
-/// The standard deviation plus a small number below the line, as the annotated transformer has it: a norm of the user's own.
+/// The standard deviation plus a small number below the line, as the annotated transformer has it: a norm of the user's
+/// own.
 template <class T> struct deviation_norm : nn::layer_norm_parameters<T, model> {
   using nn::layer_norm_parameters<T, model>::layer_norm_parameters;
   auto operator()(expression auto const& x) const {

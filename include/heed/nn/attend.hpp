@@ -26,8 +26,8 @@ template <class Attended, class Output> struct attention_parts : Attended {
 };
 template <class Attended, class Output> attention_parts(Attended, Output) -> attention_parts<Attended, Output>;
 
-/// softmax(mask(q k / sqrt(d_head))) v over Key (Vaswani et al. 2017, 3.2.1), by parts. q, k and v are any expressions that
-/// have DHead (q, k) and Key (k, v); other shared axes are batch axes.
+/// softmax(mask(q k / sqrt(d_head))) v over Key (Vaswani et al. 2017, 3.2.1), by parts. q, k and v are any expressions
+/// that have DHead (q, k) and Key (k, v); other shared axes are batch axes.
 ///
 ///     auto a = nn::attend<key, d_head>(q, k, v, nn::causal_mask<query, key>{});
 ///     auto [context, weights] = heed::evaluate(a.context, a.weights);
@@ -73,7 +73,8 @@ template <class P> auto project_context(expression auto const& context, P const&
     return y;
 }
 
-/// Keys and values of a memory that is read many times: `nn::projected_memory m{k, v}`, or as expressions project_memory.
+/// Keys and values of a memory that is read many times: `nn::projected_memory m{k, v}`, or as expressions
+/// project_memory.
 template <class K, class V> struct projected_memory {
   K keys;    // [..., key, head, d_head]
   V values;  // [..., key, head, d_value]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: expressions with a model axis. Out: multi-head attention over them, of a sequence to itself or to another, whole or by
-// parts.
+// In: expressions with a model axis. Out: multi-head attention over them, of a sequence to itself or to another, whole
+// or by parts.
 // Next to read: grouped_attention.hpp, heads that share keys, and the cache.
 #pragma once
 
@@ -15,8 +15,8 @@ struct attention_word {
 
 namespace nn {
 
-/// w_q [model, head, d_head], w_k [memory, head, d_head], w_v [memory, head, d_value], w_o [head, d_value, model]: all zero at
-/// first, extents that the types leave open by name. Memory is the model axis of what is attended to.
+/// w_q [model, head, d_head], w_k [memory, head, d_head], w_v [memory, head, d_value], w_o [head, d_value, model]: all
+/// zero at first, extents that the types leave open by name. Memory is the model axis of what is attended to.
 template <class T, class Model, class Head, class DHead, class DValue = DHead, class Memory = Model>
 struct attention_parameters {
   using layer = detail::attention_word;
@@ -85,8 +85,8 @@ struct biased_attention_parameters : attention_parameters<T, Model, Head, DHead,
   }
 };
 
-/// Self-attention by parts: scores, weights, log_sum_exp, context and output. The mask is applied to the scaled scores, the
-/// positions to queries and keys.
+/// Self-attention by parts: scores, weights, log_sum_exp, context and output. The mask is applied to the scaled scores,
+/// the positions to queries and keys.
 ///
 ///     auto a = nn::multi_head_attention_parts<query, key>(x, p, nn::causal_mask<query, key>{});
 ///     auto [y, lse] = heed::evaluate(a.output, a.log_sum_exp);
@@ -100,7 +100,8 @@ auto multi_head_attention_parts(expression auto const& x, P const& p, Mask const
   auto const a = nn::attend<Key, typename P::d_head_axis>(q, k, v, mask);
   return attention_parts{a, nn::project_context(a.context, p)};
 }
-/// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...], or to memory [..., Key, memory].
+/// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...], or to memory [..., Key,
+/// memory].
 template <class Key, class K, class V, class P, class Mask = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, projected_memory<K, V> const& memory, P const& p,
                                 Mask const& mask = {}) {
@@ -116,7 +117,8 @@ auto multi_head_attention_parts(expression auto const& x, expression auto const&
 }
 
 /// softmax(mask(q k / sqrt(d_head))) v W_O + b_O with q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V, head by head
-/// (Vaswani et al. 2017, 3.2.2): x [..., query, model] to [..., query, model]; Query is called Key where it is attended to.
+/// (Vaswani et al. 2017, 3.2.2): x [..., query, model] to [..., query, model]; Query is called Key where it is attended
+/// to.
 ///
 ///     nn::attention_parameters<float, model, head, d_head> p;
 ///     auto y = nn::multi_head_attention<query, key>(x, p, nn::causal_mask<query, key>{});
@@ -127,8 +129,8 @@ auto multi_head_attention(expression auto const& x, P const& p, Mask const& mask
                           Positions const& positions = {}) {
   return nn::multi_head_attention_parts<Query, Key>(x, p, mask, positions).output;
 }
-/// The same with k and v from memory [..., key, memory]: `nn::multi_head_attention<key>(x, memory, p)`. Refused: a memory
-/// without Key or its model axis.
+/// The same with k and v from memory [..., key, memory]: `nn::multi_head_attention<key>(x, memory, p)`. Refused: a
+/// memory without Key or its model axis.
 template <class Key, class Memory, class P, class Mask = unchanged_function>
   requires(detail::memory_like<Memory>)
 auto multi_head_attention(expression auto const& x, Memory const& memory, P const& p, Mask const& mask = {}) {

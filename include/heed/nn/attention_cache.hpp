@@ -14,8 +14,8 @@ struct attention_cache_word {
 
 namespace nn {
 
-/// Keys and values of a sequence that grows, as the attention with the parameters Attention makes them, stored as T; Batch...
-/// are the other axes of its input. Extents that are left open by name, the capacity as that of Key.
+/// Keys and values of a sequence that grows, as the attention with the parameters Attention makes them, stored as T;
+/// Batch... are the other axes of its input. Extents that are left open by name, the capacity as that of Key.
 ///
 ///     nn::attention_cache<heed::bf16, attention, key, batch> cache{key{2048}, batch{1}};
 template <class T, class Attention, class Key, class... Batch> struct attention_cache {

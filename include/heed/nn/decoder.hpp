@@ -76,9 +76,9 @@ template <class SelfAttention, class CrossAttention, class FeedForward, class No
   }
 };
 
-/// Self-attention, attention to memory, feed-forward network, each in its residual connection (Vaswani et al. 2017, 3.1):
-/// x [..., query, model], memory [..., memory_key, memory] or a projected_memory, to [..., query, model]. The self-attention is
-/// causal unless another mask is given; memory_mask is that of the cross-attention.
+/// Self-attention, attention to memory, feed-forward network, each in its residual connection (Vaswani et al. 2017,
+/// 3.1): x [..., query, model], memory [..., memory_key, memory] or a projected_memory, to [..., query, model]. The
+/// self-attention is causal unless another mask is given; memory_mask is that of the cross-attention.
 ///
 ///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p);
 ///
@@ -94,7 +94,8 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
     return nn::multi_head_attention<Query, Key>(n, p.attention, mask, positions);
   });
 }
-/// The same for the positions that come after those in the cache. The keys and values of x are computed and appended at once.
+/// The same for the positions that come after those in the cache. The keys and values of x are computed and appended at
+/// once.
 ///
 ///     nn::attention_cache<float, attention, key> cache{key{256}};
 ///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p, cache);
@@ -109,7 +110,8 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
     return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
   });
 }
-/// A layer without memory, as of a language model: the encoder layer of the positions that come after those in the cache.
+/// A layer without memory, as of a language model: the encoder layer of the positions that come after those in the
+/// cache.
 ///
 ///     auto y = nn::decoder_layer<query, key>(nn::pre_norm, x, p, cache, nn::activations::silu, {},
 ///                                            nn::rotary<d_head, query>{});

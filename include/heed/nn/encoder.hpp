@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: tokens [..., query, model]. Out: an encoder layer over them: self-attention and a feed-forward network, each in its
-// residual connection.
+// In: tokens [..., query, model]. Out: an encoder layer over them: self-attention and a feed-forward network, each in
+// its residual connection.
 // Next to read: decoder.hpp, layers that see a past or a memory.
 #pragma once
 
@@ -27,7 +27,8 @@ auto either_feed_forward(expression auto const& x, P const& p, Activation const&
 namespace nn {
 
 /// The parameters of both sub-layers and of the norm of each. The parts are any of the structs of attention.hpp and
-/// grouped_attention.hpp, feed_forward.hpp and norm.hpp over one model axis; extents that they leave open by name, each once.
+/// grouped_attention.hpp, feed_forward.hpp and norm.hpp over one model axis; extents that they leave open by name, each
+/// once.
 ///
 ///     using attention = nn::biased_attention_parameters<float, model, head, d_head>;
 ///     using feed_forward = nn::biased_feed_forward_parameters<float, model, hidden>;
@@ -68,8 +69,8 @@ template <class Attention, class FeedForward, class Norm> struct encoder_layer_p
 ///     h = norm(x + attention(x)),  norm(h + feed_forward(h)),
 /// with the norms before them (Xiong et al. 2020)
 ///     h = x + attention(norm(x)),  h + feed_forward(norm(h)):
-/// x [..., query, model] to [..., query, model]. The activation is that of the feed-forward network, plain or gated; mask and
-/// positions are those of attention. With a causal mask this is the layer of a model that only decodes.
+/// x [..., query, model] to [..., query, model]. The activation is that of the feed-forward network, plain or gated;
+/// mask and positions are those of attention. With a causal mask this is the layer of a model that only decodes.
 ///
 ///     auto y = nn::encoder_layer<query, key>(nn::pre_norm, x, p, nn::activations::gelu);
 ///

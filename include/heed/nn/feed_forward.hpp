@@ -90,8 +90,8 @@ template <class T, class Model, class Hidden> struct gated_feed_forward_paramete
   }
 };
 
-/// activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, 3.3): [..., model] to [..., model]. The biases are added where
-/// the parameters have them.
+/// activation(x W_1 + b_1) W_2 + b_2 (Vaswani et al. 2017, 3.3): [..., model] to [..., model]. The biases are added
+/// where the parameters have them.
 ///
 ///     nn::feed_forward_parameters<float, model, hidden> p;
 ///     auto y = nn::feed_forward(x, p, nn::activations::gelu);
@@ -114,8 +114,8 @@ auto feed_forward(expression auto const& x, P const& p, Activation const& activa
     return y;
 }
 
-/// (activation(x W_gate) * (x W_up)) W_down (Shazeer 2020: SwiGLU with silu, GEGLU with gelu, GLU with sigmoid, ReGLU with
-/// relu, bilinear with unchanged): [..., model] to [..., model]. Refused: as above.
+/// (activation(x W_gate) * (x W_up)) W_down (Shazeer 2020: SwiGLU with silu, GEGLU with gelu, GLU with sigmoid, ReGLU
+/// with relu, bilinear with unchanged): [..., model] to [..., model]. Refused: as above.
 ///
 ///     nn::gated_feed_forward_parameters<float, model, hidden> p;
 ///     auto y = nn::gated_feed_forward(x, p);

@@ -15,8 +15,8 @@ struct grouped_attention_word {
 namespace nn {
 
 /// w_q [model, kv_head, group, d_head], w_k [model, kv_head, d_head], w_v [model, kv_head, d_value],
-/// w_o [kv_head, group, d_value, model]: query head kv_head * group + i reads the keys and values of kv_head. Group of extent
-/// 1 is multi-head attention, KvHead of extent 1 multi-query attention (Shazeer 2019).
+/// w_o [kv_head, group, d_value, model]: query head kv_head * group + i reads the keys and values of kv_head. Group of
+/// extent 1 is multi-head attention, KvHead of extent 1 multi-query attention (Shazeer 2019).
 template <class T, class Model, class KvHead, class Group, class DHead, class DValue = DHead>
 struct grouped_attention_parameters {
   using layer = detail::grouped_attention_word;
@@ -57,11 +57,12 @@ struct grouped_attention_parameters {
   }
 };
 
-/// softmax(mask(q k / sqrt(d_head))) v W_O with q = positions(x W_Q), k = positions(x W_K), v = x W_V (Ainslie et al. 2023):
-/// x [..., query, model] to [..., query, model]; keys and values are read once for their group.
+/// softmax(mask(q k / sqrt(d_head))) v W_O with q = positions(x W_Q), k = positions(x W_K), v = x W_V (Ainslie et al.
+/// 2023): x [..., query, model] to [..., query, model]; keys and values are read once for their group.
 ///
 ///     nn::grouped_attention_parameters<float, model, kv_head, group, d_head> p;
-///     auto y = nn::grouped_query_attention<query, key>(x, p, nn::causal_mask<query, key>{}, nn::rotary<d_head, query>{});
+///     auto y = nn::grouped_query_attention<query, key>(x, p, nn::causal_mask<query, key>{},
+///                                                      nn::rotary<d_head, query>{});
 ///
 /// Refused: what multi_head_attention refuses.
 template <class Query, class Key, class P, class Mask = unchanged_function, class Positions = unchanged_function>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: an expression with a model axis. Out: the same, normalised along it; and residual, a sub-layer with its norm before or
-// after it.
+// In: an expression with a model axis. Out: the same, normalised along it; and residual, a sub-layer with its norm
+// before or after it.
 // Next to read: feed_forward.hpp and attention.hpp, the sub-layers.
 #pragma once
 
@@ -72,8 +72,8 @@ template <class T, class Model> struct rms_norm_parameters {
   template <class Extents> static constexpr extent_t operations(Extents const&, lengths) { return 0; }
 };
 
-/// Where a layer's norms stand, its first argument: after each sub-layer and its residual (Vaswani et al. 2017), or before
-/// each sub-layer (Xiong et al. 2020).
+/// Where a layer's norms stand, its first argument: after each sub-layer and its residual (Vaswani et al. 2017), or
+/// before each sub-layer (Xiong et al. 2020).
 struct norm_after {};
 struct norm_before {};
 inline constexpr norm_after post_norm;

@@ -156,8 +156,8 @@ struct lengths {
   extent_t queries = 1, cached = 0, memory = -1, sequences = 1;
 };
 
-/// The number of parameters of a layer: `parameter_count(p)`, or without memory for them `parameter_count<P>(model{512})`,
-/// the extents that the types leave open by name; a constant where none is left.
+/// The number of parameters of a layer: `parameter_count(p)`, or without memory for them
+/// `parameter_count<P>(model{512})`, the extents that the types leave open by name; a constant where none is left.
 template <class P> extent_t parameter_count(P const& p) {
   extent_t n = 0;
   P::visit(p, [&](auto const& t) { n += t.size(); });
@@ -170,9 +170,9 @@ constexpr extent_t parameter_count(X... extents) {
   return detail::count_elements(typename P::shapes{}, detail::extents_by_name<X...>{extents...});
 }
 
-/// Floating-point operations of a layer's contractions, two for a multiplication and its addition; elementwise work, norms
-/// and softmax are not counted, and a mask saves nothing. `floating_point_operations(p, {.queries = 128})`, or as above by
-/// the type: `floating_point_operations<P>({.queries = 1, .cached = 4095}, model{512})`.
+/// Floating-point operations of a layer's contractions, two for a multiplication and its addition; elementwise work,
+/// norms and softmax are not counted, and a mask saves nothing. `floating_point_operations(p, {.queries = 128})`, or as
+/// above by the type: `floating_point_operations<P>({.queries = 1, .cached = 4095}, model{512})`.
 template <class P> extent_t floating_point_operations(P const& p, lengths n) { return P::operations(p, n); }
 template <class P, class... X>
   requires(detail::axis_tag<X>&&...)
