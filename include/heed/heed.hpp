@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // heed: attention, written once in the notation of the paper, checked by the compiler, run as fused SIMD loops.
 // The includes below, read from top to bottom, are the way of the data: names, data, words, plan, loops, results.
-// Start with ops/dot.hpp and ops/reduce.hpp for the words, evaluate.hpp for running them. nn.hpp, which is not included here,
-// has the usual layers made of them.
+// Start with ops/dot.hpp and ops/reduce.hpp for the words, evaluate.hpp for running them. nn.hpp, which is not included
+// here, has the usual layers made of them.
 #pragma once
 
 // The order is the contents.
