@@ -168,7 +168,7 @@ inline bool coordinate_run(loops::group const& g, int axis, extent_t from, exten
     extent_t first = b.origin[o.index_axis], row_step = 0, lane_step = 0;
     if (coordinate_run(*b.rows, o.index_axis, b.row_from, b.row_count, first, row_step) &&
         coordinate_run(*b.lanes, o.index_axis, b.lane_from, b.lane_count, first, lane_step))
-      return {reinterpret_cast<char const*>(first), row_step, lane_step};
+      return {reinterpret_cast<char const*>(first), row_step, lane_step};  // NOLINT: a number, and read as one
   }
   bool const by_row = (o.varies & b.rows->bits()) != 0;
   bool const by_lane = (o.varies & b.lanes->bits()) != 0 || o.index_axis >= 0;

@@ -66,7 +66,10 @@ struct cursor {
   extent_t const* step;  // from lane to lane
   extent_t lane;
   template <int I> HEED_INLINE extent_t number() const { return row[I] + lane * step[I]; }
-  template <int I> HEED_INLINE char const* at() const { return reinterpret_cast<char const*>(number<I>()); }
+  template <int I> HEED_INLINE char const* at() const {
+    return reinterpret_cast<char const*>(
+        number<I>());  // NOLINT: an address was made a number to share a table with them
+  }
 };
 
 template <int L, int I, class N> struct value_at;  // terminals: leaf, index, slot, fetched
