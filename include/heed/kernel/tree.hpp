@@ -67,8 +67,8 @@ struct cursor {
   extent_t lane;
   template <int I> HEED_INLINE extent_t number() const { return row[I] + lane * step[I]; }
   template <int I> HEED_INLINE char const* at() const {
-    return reinterpret_cast<char const*>(
-        number<I>());  // NOLINT: an address was made a number to share a table with them
+    // NOLINTNEXTLINE: the address was made a number so that coordinates can share the table
+    return reinterpret_cast<char const*>(number<I>());
   }
 };
 
