@@ -54,8 +54,9 @@ template <class T> struct streamed_rows {
 
   /// Columns that one thread takes at once: their sums, and the sums of the depth_block at work, stay in the L1 cache.
   static extent_t strip(stage const& s, int threads) {
-    extent_t const share = (s.n.size + threads - 1) / threads, fits = loops::streamed_elements / s.m.size;
-    return (std::min(share, fits) + panel<T> - 1) / panel<T> * panel<T>;
+    extent_t const share = (s.n.size + threads - 1) / threads,
+                   fits = loops::streamed_elements / std::max<extent_t>(1, s.m.size);
+    return (std::max<extent_t>(1, std::min(share, fits)) + panel<T> - 1) / panel<T> * panel<T>;
   }
   static std::size_t scratch_bytes(stage const& s, int threads) {
     extent_t const columns = strip(s, threads);
