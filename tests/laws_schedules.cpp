@@ -2,7 +2,7 @@
 // In: formulas over one set of tensors. Out: fused gives what unfused gives, whatever stands in the scores: NaN and
 // infinities, dropout, temperatures, conditions on the scores, reductions.
 // Next: laws_schedules_shapes.cpp.
-#include "support/schedules.hpp"
+#include "support/heads_inside.hpp"
 
 #include <cmath>
 
@@ -13,21 +13,6 @@ namespace {
 
 constexpr auto nan_float = std::numeric_limits<float>::quiet_NaN();
 constexpr auto infinity_float = std::numeric_limits<float>::infinity();
-
-// Heads inside, as projections give them.
-const auto& tensors() {
-  struct all {
-    tensor<float, batch, query, head, d_head> q =
-        normal<float, batch, query, head, d_head>(1, batch{2}, query{37}, head{3}, d_head{16});
-    tensor<float, batch, key, head, d_head> k =
-        normal<float, batch, key, head, d_head>(2, batch{2}, key{150}, head{3}, d_head{16});
-    tensor<float, batch, key, head, d_head> v =
-        normal<float, batch, key, head, d_head>(3, batch{2}, key{150}, head{3}, d_head{16});
-  };
-  static const all one;
-  return one;
-}
-auto scores() { return dot<d_head>(tensors().q, tensors().k) * 0.25F; }
 
 }  // namespace
 

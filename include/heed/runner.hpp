@@ -265,12 +265,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       k.typed = std::is_same_v<std::remove_const_t<T>, V>;
       k.bare = k.typed && program.identity && !k.masked;
       kernel::contract_run<V> const run(k, kernel::team_size(threads_));
-      auto const mark = memory_.here();
-      std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
-      char* const memory = memory_.take(per_thread * static_cast<std::size_t>(run.threads()));
-      char* const shared = memory_.take(run.shared_bytes());
-      run.run(memory, per_thread, shared);
-      memory_.back_to(mark);
+      start(run, run.threads());
     }
   }
 
@@ -433,12 +428,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     k.masked = masks(program, sa.extents);
     int const team = kernel::team_size(threads_);
     kernel::stream_run<V> const run(k, team);
-    auto const mark = memory_.here();
-    std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
-    char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
-    char* const shared = memory_.take(run.shared_bytes());
-    run.run(memory, per_thread, shared);
-    memory_.back_to(mark);
+    start(run, team);
   }
 
  private:
@@ -482,6 +472,15 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     kernel::matrix m = side<V>(load);
     m.row_loops = kernel::decode::row_loops_for<V, std::remove_const_t<S>>();
     return m;
+  }
+  /// A run with memory for each of its threads, and some that they share.
+  template <class Run> [[gnu::cold]] void start(Run const& run, int threads) {
+    auto const mark = memory_.here();
+    std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
+    char* const memory = memory_.take(per_thread * static_cast<std::size_t>(threads));
+    char* const shared = memory_.take(run.shared_bytes());
+    run.run(memory, per_thread, shared);
+    memory_.back_to(mark);
   }
   template <class Stage> [[gnu::cold]] void launch(Stage const& k, std::size_t scratch) {
     int const team = kernel::team_size(threads_);

@@ -238,8 +238,7 @@ template <class T>
   constexpr extent_t row_bytes = loops::decode_block * static_cast<extent_t>(sizeof(T));
   block const b{origin, &stage.lanes, state.from, state.count, &stage.keys, from, count};
   bool const mixed = known == 1, score_masked = mixed && stage.score->masked != nullptr;
-  bool const by_maximum = stage.uses_softmax() || stage.kind == stream_kind::maximum;
-  T const neutral = by_maximum ? -infinity<T> : T(0);
+  T const neutral = stage.excluded_score();
   if (score_masked || !stage.score_is_plain()) {
     loops::bound slots[max_dots];
     for (int i = 0; i < stage.dots; ++i) slots[i] = {reinterpret_cast<char const*>(t.scores[i]), row_bytes, sizeof(T)};

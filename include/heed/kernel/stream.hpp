@@ -256,8 +256,8 @@ template <class T> class stream_run {
     char* const mark = s.next;
     workplace w;
     if (stage.may_exclude()) w.where.around(origin);
-    extent_t const size = block_size, lane = tiles[count - 1].padded;
-    extent_t widest = lane;
+    extent_t const size = block_size;
+    extent_t widest = 0;
     for (int i = 0; i < count; ++i) widest = std::max<extent_t>(widest, tiles[i].padded);
     for (int d = 0; d < std::max(stage.dots, 1); ++d) w.scores[d] = s.take_as<T>(size * widest);
     if (stage.may_exclude()) w.kept = s.take_as<std::uint64_t>(size * (widest / stage.score->lanes + 1));
@@ -357,8 +357,7 @@ template <class T> class stream_run {
     loops::bound slots[max_dots];
     for (int i = 0; i < std::max(stage.dots, 1); ++i)
       slots[i] = {reinterpret_cast<char const*>(w.scores[i] + lead * t.padded), row_bytes, sizeof(T)};
-    bool const largest = stage.uses_softmax() || stage.kind == stream_kind::maximum;
-    double const excluded = &p == stage.score && largest ? -std::numeric_limits<double>::infinity() : 0.0;
+    double const excluded = &p == stage.score ? static_cast<double>(stage.excluded_score()) : 0.0;
     run_padded(p, block{origin, &stage.keys, kb.from + lead, count, &stage.lanes, t.from, t.count}, t.padded, slots,
                reinterpret_cast<char*>(w.scores[0] + lead * t.padded), row_bytes, s, kept != nullptr, excluded, kept);
   }
@@ -421,9 +420,8 @@ template <class T> class stream_run {
     note_kept(t, w.kept, n, words);
     if (t.count <
         t.padded) {  // lanes of nobody: what the grains left unwritten there must not sway the others' rounding
-      bool const largest = stage.uses_softmax() || stage.kind == stream_kind::maximum;
       for (extent_t k = 0; k < n; ++k)
-        std::fill(scores + k * t.padded + t.count, scores + (k + 1) * t.padded, largest ? -infinity<T> : T(0));
+        std::fill(scores + k * t.padded + t.count, scores + (k + 1) * t.padded, stage.excluded_score());
     }
     if (!reduce_scores(t, scores, n)) return;
     if (stage.weight && (!stage.weight->identity || stage.weight->masked)) {

@@ -70,6 +70,8 @@ template <class T> struct streamed {
 
   bool has_values() const { return kind == stream_kind::softmax || kind == stream_kind::weighted_sum; }
   bool uses_softmax() const { return kind == stream_kind::softmax || kind == stream_kind::log_sum_exp; }
+  /// The score of an excluded key: it changes no maximum, no sum of weights.
+  T excluded_score() const { return uses_softmax() || kind == stream_kind::maximum ? -infinity<T> : T(0); }
   bool score_is_plain() const { return score->identity && dots == 1; }
 
   // ---- sizes: they depend on the formula and on the extents of query, key and width alone
