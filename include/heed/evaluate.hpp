@@ -164,6 +164,7 @@ template <bool MayUnfuse, bool Explains, class... R>
      }()),
      ...);
   }
+  run.flush();
 }
 template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy const& p, R... r) {
   workspace::lease lease(p.memory);
@@ -197,6 +198,7 @@ template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy cons
     using A = typename std::remove_cvref_t<decltype(from)>::axes_type;
     runner<plan::types<>, plan::types<>, false, false> copier(p, memory, nullptr, false);
     copier.map(leaf<T const, A>(detail::with_type<T const>(from)), to, 0.0);
+    copier.flush();
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_back(r.out, std::get<I>(before)), ...); }
   (std::index_sequence_for<R...>{});

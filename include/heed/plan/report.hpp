@@ -22,6 +22,19 @@ struct report {
     double floating_point_operations = 0;
     double bytes_moved = 0;
     std::string why_stored;  // for an intermediate result: why it is not fused
+
+    /// Another result of the same pass.
+    void join(stage const& other) {
+      if (other.kernel != kernel) kernel += " + " + other.kernel;
+      if (other.parallel != parallel) parallel += "; " + other.parallel;
+      computes += "; " + other.computes;
+      if (other.vectorised != vectorised) vectorised += "; " + other.vectorised;
+      stores += "; " + other.stores;
+      bytes_stored += other.bytes_stored;
+      floating_point_operations += other.floating_point_operations;
+      bytes_moved += other.bytes_moved;
+      if (why_stored.empty()) why_stored = other.why_stored;
+    }
   };
   std::vector<stage> stages;
   double floating_point_operations = 0;
