@@ -9,10 +9,6 @@
 namespace heed {
 namespace detail {
 
-template <class E>
-concept expression_like = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
-template <class E> inline constexpr bool is_poison = std::is_same_v<std::remove_cvref_t<E>, poison>;
-
 /// Heavy nodes carry an id: results that are stored are found by it, so what is used twice is computed once.
 using node_id = std::uint64_t;
 inline node_id fresh_id() {

@@ -15,7 +15,9 @@ struct decoder_layer_word {
 template <class MemoryKey, class Place, class Memory, class P, class Activation, class Mask, class SelfAttention>
 auto decode(Place place, expression auto const& x, Memory const& memory, P const& p, Activation const& activation,
             Mask const& memory_mask, SelfAttention const& self_attention) {
-  if constexpr (!P::one_model)
+  if constexpr (!requires { P::one_model; })
+    return detail::refuse_parameters<decoder_layer_word, P>();
+  else if constexpr (!P::one_model)
     return poison{};
   else {
     auto const h = nn::residual(place, x, p.attention_norm, self_attention);
@@ -120,7 +122,9 @@ template <class Query, class Key, class Place, class P, class Cache, class Activ
   requires(is_attention_cache<Cache>)
 auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cache, Activation const& activation = {},
                    Mask const& mask = {}, Positions const& positions = {}) {
-  if constexpr (!P::one_model)
+  if constexpr (!requires { P::one_model; })
+    return detail::refuse_parameters<detail::decoder_layer_word, P>();
+  else if constexpr (!P::one_model)
     return detail::poison{};
   else {
     auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {

@@ -79,7 +79,9 @@ template <class Query, class Key, class Place, class P, class Activation = activ
           class Mask = unchanged_function, class Positions = unchanged_function>
 auto encoder_layer(Place place, expression auto const& x, P const& p, Activation const& activation = {},
                    Mask const& mask = {}, Positions const& positions = {}) {
-  if constexpr (!P::one_model)
+  if constexpr (!requires { P::one_model; })
+    return detail::refuse_parameters<detail::encoder_layer_word, P>();
+  else if constexpr (!P::one_model)
     return detail::poison{};
   else {
     auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
@@ -88,6 +90,13 @@ auto encoder_layer(Place place, expression auto const& x, P const& p, Activation
     return nn::residual(place, h, p.feed_forward_norm,
                         [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
   }
+}
+
+template <class Query, class Key> auto encoder_layer(expression auto const& x, auto const&...) {
+  if constexpr (!detail::is_poison<decltype(x)>)
+    HEED_REFUSE("layer: say first where the norms stand: nn::pre_norm or nn::post_norm",
+                detail::mistakes::place_of_the_norms_is_missing<detail::encoder_layer_word, decltype(x)>);
+  return detail::poison{};
 }
 
 }  // namespace nn
