@@ -123,7 +123,7 @@ BOOST_AUTO_TEST_CASE(limits) {
                          [&] { (void)evaluate(policy{.memory = &memory}, scores * 2); });
 }
 
-BOOST_AUTO_TEST_CASE(ids) {
+BOOST_AUTO_TEST_CASE(out_of_range) {
   const auto table = counted<float, query, model>(query{4}, model{3});
   const auto ids = row<std::int64_t, key>({0, 4, 2});
   untouched<key, model> to(key{3}, model{3});

@@ -4,6 +4,8 @@
 // Next to read: check.hpp, what the compiler says when two lists do not fit.
 #pragma once
 
+#include "arch.hpp"
+
 #include <boost/hana/filter.hpp>
 #include <boost/hana/tuple.hpp>
 #include <boost/hana/type.hpp>

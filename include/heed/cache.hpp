@@ -8,20 +8,16 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct cache_word {
   static constexpr std::string_view name = "kv_cache";
 };
-template <class Key, class... A> auto refuse_cache() {
-  if constexpr (!axis_tag<Key>)
-    detail::refuse_tags<cache_word, Key>();
-  else
-    HEED_REFUSE("kv_cache: the axis of the keys comes first and grows, the others follow without it",
-                mistakes::axes_are_not_those_of_a_cache<Key, axes<A...>>);
-}
+/// Says what is wrong with the axes of a cache.
 template <bool Fine, class Key, class... A> struct checked_cache {};
 template <class Key, class... A> struct checked_cache<false, Key, A...> {
-  using refused = decltype(detail::refuse_cache<Key, A...>());
+  HEED_REFUSE("kv_cache: the axis of the keys comes first and grows, the others follow without it",
+              mistakes::axes_are_not_those_of_a_cache<Key, axes<A...>>);
 };
 template <class Storage, bool Fine, class... Open, class... X>
 Storage cache_storage(axes<Open...>, [[maybe_unused]] X const&... extents) {
@@ -36,7 +32,10 @@ Storage cache_storage(axes<Open...>, [[maybe_unused]] X const&... extents) {
   }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Keys or values of a sequence that grows: `kv_cache<float, key, batch, kv_head, d_head> k{key{2048}, batch{1}};`
 /// append(e) stores e behind what is there, view() is an expression over what is filled. Past the capacity append throws
@@ -166,5 +165,5 @@ template <class... A> auto packed(expression auto const& w) {
     }
   }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -316,6 +316,8 @@ template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, 
 }  // namespace HEED_ARCH
 }  // namespace detail
 
+inline namespace HEED_ARCH {
+
 /// True where evaluate computes E without storing anything of the size of its streamed axes.
 template <class E> inline constexpr bool streams = plan::streams_rule<detail::node_of<E>>::value;
 
@@ -358,8 +360,10 @@ template <detail::policy_like P, class... D>
 void evaluate_into(P const& p, std::tuple<D&...> const& destinations, expression auto const&... e) {
   detail::evaluate_to_several<true>(detail::as_policy(p), destinations, e...);
 }
+}  // namespace HEED_ARCH
 
 namespace detail {
+inline namespace HEED_ARCH {
 struct policy_last_word {
   static constexpr std::string_view name = "evaluate",
                                     instead = ": a policy comes first: evaluate(policy, e), evaluate_into(policy, x, e)";
@@ -370,7 +374,10 @@ template <class E> poison refuse_policy_last() {
                 mistakes::word_is_not_there<policy_last_word, E>);
   return {};
 }
+}  // namespace HEED_ARCH
 }  // namespace detail
+inline namespace HEED_ARCH {
+
 template <class... A> auto evaluate(expression auto const& e, detail::policy_like auto const&) {
   return detail::refuse_policy_last<decltype(e)>();
 }
@@ -400,5 +407,5 @@ template <detail::policy_like P> auto explain(P const& p, expression auto const&
   else
     return detail::explain_all<true>(detail::as_policy(p), e...);
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

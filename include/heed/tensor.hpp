@@ -205,17 +205,14 @@ template <class Op, class All, class... X> void refuse_named_extents() {
                 mistakes::extents_are_not_those_of_the_tensor<Op, axes<X...>, typename dynamic_axes<All>::type>);
 }
 /// Says what is wrong with the axes or the elements of a tensor or view.
-template <class Op, class T, class... A> auto refuse_type() {
-  if constexpr (!(axis_tag<A> && ...))
-    HEED_REFUSE("this is no axis: an axis is a struct that derives from heed::axis",
-                mistakes::it_is_no_axis<Op, typename first_no_tag<A...>::type>);
-  else
-    HEED_REFUSE("tensor: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits",
-                mistakes::elements_of_that_type<Op, T>);
-}
-template <bool Fine, class Op, class T, class... A> struct checked_type {};
-template <class Op, class T, class... A> struct checked_type<false, Op, T, A...> {
-  using refused = decltype(detail::refuse_type<Op, T, A...>());
+template <bool Tags, bool Elements, class Op, class T, class... A> struct checked_type {};
+template <bool Elements, class Op, class T, class... A> struct checked_type<false, Elements, Op, T, A...> {
+  HEED_REFUSE("this is no axis: an axis is a struct that derives from heed::axis",
+              mistakes::it_is_no_axis<Op, typename first_no_tag<A...>::type>);
+};
+template <class Op, class T, class... A> struct checked_type<true, false, Op, T, A...> {
+  HEED_REFUSE("tensor: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits",
+              mistakes::elements_of_that_type<Op, T>);
 };
 template <class T>
 inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, bf16> ||
@@ -237,7 +234,7 @@ template <std::integral... I> strides(I...) -> strides<sizeof...(I)>;
 /// Foreign memory under named axes: `view<const float, batch, query, model> v(pointer, batch{8}, query{128});`
 /// Does not own; row-major in the order written unless strides are given. The only thing here that can dangle.
 template <class T, class... A> class view : public detail::expression_base {
-  static_assert(sizeof(detail::checked_type<(detail::is_element<std::remove_const_t<T>> && ... && detail::axis_tag<A>),
+  static_assert(sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<std::remove_const_t<T>>,
                                             detail::view_word, T, A...>));
   detail::leaf<T, axes<A...>> leaf_;
 
@@ -322,8 +319,8 @@ template <class T, class... A> class view : public detail::expression_base {
 /// Owns its elements: 64-byte aligned, row-major in the order written, zero-initialised. Copies are deep.
 /// `tensor<float, batch, query, model> x{batch{2}, query{12}};` names the extents that the type leaves open, once each.
 template <class T, class... A> class tensor : public detail::expression_base {
-  static_assert(sizeof(detail::checked_type<(detail::is_element<T> && ... && detail::axis_tag<A>), detail::tensor_word,
-                                            T, A...>));
+  static_assert(sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<T>, detail::tensor_word, T,
+                                            A...>));
   detail::leaf<T, axes<A...>> leaf_;
 
   void allocate(bool zero) {

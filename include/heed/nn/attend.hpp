@@ -9,6 +9,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct attention_word {
   static constexpr std::string_view name = "attention";
 };
@@ -27,8 +28,10 @@ template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask c
   } else
     return apply(e);
 }
+}  // namespace HEED_ARCH
 }  // namespace detail
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// Every line of attention that somebody may want to look at, as expressions: what is not asked for is not computed.
 template <class Scores, class Weights, class LogSumExp, class Context> struct attended {
@@ -105,13 +108,16 @@ template <class P> auto project_memory(expression auto const& memory, P const& p
   return projected_memory{nn::project_keys(memory, p), nn::project_values(memory, p)};
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 
 namespace detail {
+inline namespace HEED_ARCH {
 template <class M> inline constexpr bool is_projected = false;
 template <class K, class V> inline constexpr bool is_projected<nn::projected_memory<K, V>> = true;
 /// What a cross-attention can read.
 template <class M>
 concept memory_like = expression_like<M> || is_projected<M>;
+}  // namespace HEED_ARCH
 }  // namespace detail
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// w_q [model, head, d_head], w_k [memory, head, d_head], w_v [memory, head, d_value], w_o [head, d_value, model]: all
 /// zero at first, extents that the types leave open by name. Memory is the model axis of what is attended to.
@@ -131,5 +132,6 @@ auto multi_head_attention(expression auto const& x, Memory const& memory, P cons
   return nn::multi_head_attention_parts<Key>(x, memory, p, mask).output;
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

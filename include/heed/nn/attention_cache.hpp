@@ -7,12 +7,15 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct attention_cache_word {
   static constexpr std::string_view name = "attention_cache";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// Keys and values of a sequence that grows, as the attention with the parameters Attention makes them, stored as T;
 /// Batch... are the other axes of its input. Extents that are left open by name, the capacity as that of Key.
@@ -85,5 +88,6 @@ auto multi_head_attention(expression auto const& x, P const& p, Cache& cache, Ma
   return nn::multi_head_attention_parts<Query, Key>(x, p, cache, mask, positions).output;
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

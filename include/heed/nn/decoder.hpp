@@ -7,6 +7,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct decoder_layer_word {
   static constexpr std::string_view name = "decoder_layer";
@@ -29,9 +30,11 @@ auto decode(Place place, expression auto const& x, Memory const& memory, P const
   }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// The parameters of a layer that also reads a memory. One that does not has encoder_layer_parameters.
 template <class SelfAttention, class CrossAttention, class FeedForward, class Norm> struct decoder_layer_parameters {
@@ -135,5 +138,6 @@ auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cac
   }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

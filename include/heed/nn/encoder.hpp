@@ -9,6 +9,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct encoder_layer_word {
   static constexpr std::string_view name = "encoder_layer";
@@ -22,9 +23,11 @@ auto either_feed_forward(expression auto const& x, P const& p, Activation const&
     return nn::feed_forward(x, p, f);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// The parameters of both sub-layers and of the norm of each. The parts are any of the structs of attention.hpp and
 /// grouped_attention.hpp, feed_forward.hpp and norm.hpp over one model axis; extents that they leave open by name, each
@@ -99,5 +102,6 @@ template <class Query, class Key> auto encoder_layer(expression auto const& x, a
   return detail::poison{};
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

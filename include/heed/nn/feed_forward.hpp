@@ -7,15 +7,18 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct feed_forward_word {
   static constexpr std::string_view name = "feed_forward";
 };
 struct gated_feed_forward_word {
   static constexpr std::string_view name = "gated_feed_forward";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// w_1 [model, hidden], w_2 [hidden, model]: all zero at first, extents that the types leave open by name.
 template <class T, class Model, class Hidden> struct feed_forward_parameters {
@@ -135,5 +138,6 @@ auto gated_feed_forward(expression auto const& x, P const& p, Activation const& 
   }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 /// The axes of each tensor of a parameter struct, in the order in which `visit` goes through them.
 template <class... List> struct shape_list {};
@@ -49,6 +50,7 @@ template <class... X> struct extents_by_name : X... {
   }
 };
 
+}  // namespace HEED_ARCH
 namespace mistakes {
 template <class Layer, class Given, class Wanted> struct extents_are_not_those_of_the_parameters {
   static constexpr void write(writer& w) {
@@ -103,6 +105,7 @@ template <class Layer, class Input> struct place_of_the_norms_is_missing {
   }
 };
 }  // namespace mistakes
+inline namespace HEED_ARCH {
 
 template <class Layer, class P> poison refuse_parameters() {
   HEED_REFUSE("layer: the parameters are of another layer", mistakes::parameters_are_of_another_layer<Layer, P>);
@@ -193,9 +196,11 @@ template <class... L, class Extents> constexpr extent_t count_elements(shape_lis
   return (extent_t{0} + ... + size(L{}));
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// How much a layer is asked to do: new positions, positions whose keys a cache has, positions of the memory that a
 /// cross-attention reads (-1: it reads none), and how many sequences of these.
@@ -237,5 +242,6 @@ constexpr extent_t floating_point_operations(lengths n, X... extents) {
 /// Calls f(tensor) for every parameter in the order in which the struct lists them: to fill, to save, to count.
 template <class P, class F> void for_each_parameter(P& p, F&& f) { std::remove_const_t<P>::visit(p, f); }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

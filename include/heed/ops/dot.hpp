@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct packed_word {
   static constexpr std::string_view name = "packed";
 };
@@ -15,7 +16,10 @@ struct dot_word {
   static constexpr std::string_view name = "dot", takes = "both operands are expressions",
                                     instead = " (a number is multiplied by *, of a cache say view())";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// True where dot<A...>(l, r) compiles.
 template <class L, class R, class... A>
@@ -73,5 +77,5 @@ auto dot(L const&, R const&) {
               detail::mistakes::it_is_no_expression<detail::dot_word, std::conditional_t<expression<L>, R, L>>);
   return detail::poison{};
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -9,6 +9,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 template <class T>
 concept plain_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
@@ -291,7 +292,10 @@ template <expression_like L, class R> auto operator-=(L const&, R const&) { retu
 template <expression_like L, class R> auto operator*=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
 template <expression_like L, class R> auto operator/=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Elementwise functions: the same axes, the same extents. `exp(x)`, `log(x)` natural, `rsqrt(x)` = 1 / sqrt(x).
 auto exp(expression auto const& x) { return detail::real_unary<detail::ops::exponential>(x); }
@@ -370,5 +374,5 @@ template <class... A, class... X> auto broadcast(expression auto const& x, X con
     }
   }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

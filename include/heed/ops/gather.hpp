@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct take_word {
   static constexpr std::string_view name = "take", takes = "table and ids are expressions",
@@ -37,7 +38,10 @@ template <class List, class A, class... New> struct taken_axes<List, A, axes<New
   using type = replace_in<List, A, New...>;
 };
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// table's elements at the coordinates ids along A. ids is any integer expression; axes that it shares with table are
 /// aligned, its own stand where A stood. An id outside 0 .. extent - 1 throws std::out_of_range before anything is written.
@@ -192,8 +196,10 @@ auto dropout(expression auto const& x, double p, std::uint64_t seed) {
         detail::ops::dropped{p < 1 ? 1 / (1 - p) : 0}, std::move(n), mask);
   }
 }
+}  // namespace HEED_ARCH
 
 namespace detail {
+inline namespace HEED_ARCH {
 struct combine_word {
   static constexpr std::string_view name = "combine";
 };
@@ -226,7 +232,10 @@ template <class C> std::pair<poison, poison> refuse_combined() {
                 mistakes::value_types_differ<combine_word, typename C::value, typename C::other>);
   return {};
 }
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Attention over two sets of keys from the attention over each: contexts and natural log-sum-exps in, a std::pair of
 /// (context, log-sum-exp) out. An empty part (log-sum-exp -infinity) is neutral.
@@ -249,5 +258,5 @@ auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const
                      heed::where(m == lowest, lowest, safe + heed::log(divisor)));
   }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct where_word {
   static constexpr std::string_view name = "where";
@@ -84,7 +85,10 @@ template <class Word, class Query, class Key> poison refuse_pair() {
   return {};
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// The coordinate along A as an integer expression. It has no extent of its own: it gets one from what it meets.
 template <class A> auto index() {
@@ -259,5 +263,5 @@ template <class Head, class T = float> auto alibi_slopes(extent_t n = Head::stat
                   : std::exp2(-4.0 * static_cast<double>(2 * (i - power) + 1) / static_cast<double>(power)));
   return slopes;
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 namespace kinds {
 template <class V> using real_or_count = std::conditional_t<is_real<V>, V, std::int64_t>;
@@ -141,7 +142,10 @@ template <class E, class P> poison refuse_norm_part() {
   return {};
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// exp(x) / sum over A... of exp(x), row by row; 0 where excluded, all 0 for a row without a kept element.
 template <class... A> auto softmax(expression auto const& x) {
@@ -195,5 +199,5 @@ auto rms_norm(expression auto const& x, Gain const& gain, double eps = 1e-5) {
   else
     return detail::reduce<detail::kinds::standardised, A>({false, eps}, x) * gain;
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

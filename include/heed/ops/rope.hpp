@@ -8,10 +8,14 @@
 
 namespace heed {
 
+inline namespace HEED_ARCH {
+
 /// Which elements of the axis turn together: (0,1), (2,3), ... or (0, n/2), (1, n/2 + 1), ...
 enum class rope_pairs { interleaved, half };
+}  // namespace HEED_ARCH
 
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct rope_word {
   static constexpr std::string_view name = "rope", part = "table of cosines or sines";
@@ -64,7 +68,10 @@ template <class A, class T> auto pair_sign(rope_pairs pairs, extent_t n) {
   return heed::where(first, T(-1), T(1));
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Turns each pair of A by (position + past) base^(-2 pair / extent(A)); the position is the coordinate along Position.
 /// past is a number or an integer tensor. Part of a head: slice, rope, concat.
@@ -178,5 +185,5 @@ auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cos
     }
   }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

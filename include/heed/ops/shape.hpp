@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct rename_word {
   static constexpr std::string_view name = "rename";
@@ -177,7 +178,10 @@ template <class A, class E> extent_t known_extent(E const& e, char const* op) {
   return n;
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 template <class E, class From, class To>
 concept can_rename = expression<E> && detail::contains<From, typename std::remove_cvref_t<E>::axes_type> &&
@@ -423,5 +427,5 @@ template <class... A> auto expect(expression auto const& x) {
   } else
     return detail::as_node(x);
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed
