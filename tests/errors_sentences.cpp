@@ -46,8 +46,9 @@ BOOST_AUTO_TEST_SUITE(errors_sentences)
 
 BOOST_AUTO_TEST_CASE(data) {
   says("axis: an extent must lie in 0 .. 2^63 - 1, not -1", [] { (void)key{-1}; });
-  says("tensor: the product of the extents does not fit into 64 bits",
-       [] { tensor<float, query, key>{query{extent_t{1} << 40}, key{extent_t{1} << 40}}; });
+  says("tensor: the product of the extents does not fit into 64 bits", [] {
+    tensor<float, query, key>{query{extent_t{1} << 40}, key{extent_t{1} << 40}};
+  });
 }
 
 BOOST_AUTO_TEST_CASE(two_operands) {
@@ -71,9 +72,10 @@ BOOST_AUTO_TEST_CASE(two_operands) {
 }
 
 BOOST_AUTO_TEST_CASE(masks) {
-  says("causal: axis query has extent 3 and axis key has extent 5: say where the diagonal starts, causal<query, "
-       "key>(past)",
-       [] { (void)where(causal<query, key>(), scores); });
+  says(
+      "causal: axis query has extent 3 and axis key has extent 5: say where the diagonal starts, causal<query, "
+      "key>(past)",
+      [] { (void)where(causal<query, key>(), scores); });
   says("alibi_slopes: the number of heads must be given", [] { (void)alibi_slopes<head>(); });
   says("alibi_slopes: axis eight has extent 8 in the left operand and 7 in the right operand",
        [] { (void)alibi_slopes<eight>(7); });
@@ -114,9 +116,11 @@ BOOST_AUTO_TEST_CASE(results) {
 
 BOOST_AUTO_TEST_CASE(limits) {
   // 3 x 5 floats
-  says("evaluate: the plan would store 60 bytes between its stages, more than the limit of 32; the last of them would be "
-       "softmax with axes (query, key): unfused stores every node",
-       [] { (void)evaluate(policy{.schedule = unfused, .store_limit = 32}, softmax<key>(scores) * 2); });
+  says(
+      "evaluate: the plan would store 60 bytes between its stages, more than the limit of 32; the last of them would "
+      "be "
+      "softmax with axes (query, key): unfused stores every node",
+      [] { (void)evaluate(policy{.schedule = unfused, .store_limit = 32}, softmax<key>(scores) * 2); });
   workspace memory;
   const workspace::lease other_run(&memory);
   says<std::logic_error>("workspace: two runs use it at the same time",

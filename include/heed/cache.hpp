@@ -65,7 +65,8 @@ template <class T, class Key, class... A> class kv_cache {
   template <class... X>
     requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
   explicit kv_cache(X const&... extents)
-      : data_(detail::cache_storage<storage, fine>(typename detail::dynamic_axes<axes<Key, A...>>::type{}, extents...)) {}
+      : data_(
+            detail::cache_storage<storage, fine>(typename detail::dynamic_axes<axes<Key, A...>>::type{}, extents...)) {}
   template <std::integral... I>
     requires(sizeof...(I) > 0)
   explicit kv_cache(I...) {
@@ -92,7 +93,8 @@ template <class T, class Key, class... A> class kv_cache {
         heed::evaluate_into(p, filled(length_, length_ + more), n);
         length_ += more;
       } else
-        detail::refuse_destination<typename decltype(n)::axes_type, storage>();
+        HEED_REFUSE("evaluate: the expression does not fit the tensor",
+                    detail::mistakes::destination_has_other_axes<typename decltype(n)::axes_type, storage_axes>);
     }
   }
   /// Keeps the first n keys.

@@ -4,9 +4,9 @@
 // Next to read: mistakes.hpp, the sentences.
 #pragma once
 
-#include <algorithm>
-
 #include "axis.hpp"
+
+#include <algorithm>
 
 namespace heed::detail {
 

@@ -366,7 +366,8 @@ namespace detail {
 inline namespace HEED_ARCH {
 struct policy_last_word {
   static constexpr std::string_view name = "evaluate",
-                                    instead = ": a policy comes first: evaluate(policy, e), evaluate_into(policy, x, e)";
+                                    instead =
+                                        ": a policy comes first: evaluate(policy, e), evaluate_into(policy, x, e)";
 };
 template <class E> poison refuse_policy_last() {
   if constexpr (!is_poison<E>)
@@ -389,9 +390,8 @@ template <expression D>
 void evaluate_into(D&&, expression auto const& e) {
   if constexpr (!detail::is_poison<D> && !detail::is_poison<decltype(e)>)
     HEED_REFUSE("evaluate_into: a destination comes first: a tensor, a view or a slice that may be written",
-                detail::mistakes::it_is_no_destination<typename std::remove_cvref_t<D>::axes_type, requires {
-                  std::declval<D>().heed_leaf();
-                }>);
+                detail::mistakes::it_is_no_destination<typename std::remove_cvref_t<D>::axes_type,
+                                                       requires { std::declval<D>().heed_leaf(); }>);
 }
 
 /// The plan that evaluate would run: stages, loops, bytes and operations. By the same code, so it cannot disagree.

@@ -274,7 +274,8 @@ template <class Op, class Value> struct it_is_no_integer {
 };
 template <class Op, class Value> struct it_is_no_condition {
   static constexpr void write(writer& w) {
-    w(Op::name), w(": values of type "), w(detail::type_name<Value>()), w(" are no truth values: compare them, as in x > 0");
+    w(Op::name), w(": values of type "), w(detail::type_name<Value>()),
+        w(" are no truth values: compare them, as in x > 0");
   }
 };
 template <class Op, class Whole, class Part, extent_t... N> struct extents_do_not_fit {
@@ -286,13 +287,14 @@ template <class Op, class Whole, class Part, extent_t... N> struct extents_do_no
 };
 template <class A, extent_t Extent, extent_t Parts> struct axis_counts_the_parts {
   static constexpr void write(writer& w) {
-    w("stack: axis "), w(detail::type_name<A>()), w(" counts the parts and has extent "), w(Extent), w(", but there are "),
-        w(Parts);
+    w("stack: axis "), w(detail::type_name<A>()), w(" counts the parts and has extent "), w(Extent),
+        w(", but there are "), w(Parts);
   }
 };
 template <class A, extent_t Extent> struct pairs_of_an_odd_axis {
   static constexpr void write(writer& w) {
-    w("rope: axis "), w(detail::type_name<A>()), w(" has the odd extent "), w(Extent), w(": its elements turn in pairs");
+    w("rope: axis "), w(detail::type_name<A>()), w(" has the odd extent "), w(Extent),
+        w(": its elements turn in pairs");
   }
 };
 template <class A, class Half, extent_t Extent, extent_t HalfExtent> struct tables_go_over_half {
@@ -352,7 +354,8 @@ template <class Key, class List> struct axes_are_not_those_of_a_cache {
 namespace heed::detail {
 
 /// Whether a word can go over these axes: at least one, each a tag, none twice.
-template <class... A> inline constexpr bool good_tags = sizeof...(A) > 0 && (axis_tag<A> && ...) && distinct<axes<A...>>;
+template <class... A>
+inline constexpr bool good_tags = sizeof...(A) > 0 && (axis_tag<A> && ...) && distinct<axes<A...>>;
 
 template <class... A> struct first_no_tag { using type = no_axis; };
 template <class A, class... R> struct first_no_tag<A, R...> {

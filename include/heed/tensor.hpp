@@ -319,8 +319,8 @@ template <class T, class... A> class view : public detail::expression_base {
 /// Owns its elements: 64-byte aligned, row-major in the order written, zero-initialised. Copies are deep.
 /// `tensor<float, batch, query, model> x{batch{2}, query{12}};` names the extents that the type leaves open, once each.
 template <class T, class... A> class tensor : public detail::expression_base {
-  static_assert(sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<T>, detail::tensor_word, T,
-                                            A...>));
+  static_assert(
+      sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<T>, detail::tensor_word, T, A...>));
   detail::leaf<T, axes<A...>> leaf_;
 
   void allocate(bool zero) {
@@ -354,8 +354,9 @@ template <class T, class... A> class tensor : public detail::expression_base {
   template <std::integral... I>
     requires(sizeof...(I) > 0)
   explicit tensor(I...) {
-    HEED_REFUSE("tensor: extents are given by name, as in query{128}, not by place",
-                detail::mistakes::extents_without_names<detail::tensor_word, typename detail::dynamic_axes<axes_type>::type>);
+    HEED_REFUSE(
+        "tensor: extents are given by name, as in query{128}, not by place",
+        detail::mistakes::extents_without_names<detail::tensor_word, typename detail::dynamic_axes<axes_type>::type>);
   }
   template <detail::expression_like E>
     requires(!detail::is_poison<E> && !std::is_same_v<E, tensor>)
@@ -434,7 +435,7 @@ namespace detail {
 template <class T, class List> struct tensor_over;
 template <class T, class... A> struct tensor_over<T, axes<A...>> { using type = tensor<T, A...>; };
 }  // namespace detail
-template <detail::expression_like E> tensor(E const&)->tensor<float>;  // refused by the constructor
+template <detail::expression_like E> tensor(E const&) -> tensor<float>;  // refused by the constructor
 
 /// True where both have the same extents and the same bits in every element (so a NaN equals itself, and -0 is not 0).
 /// `==` compares element by element and is an expression.

@@ -10,7 +10,8 @@ namespace HEED_UNIT {
 queries attention(queries const& q, keys const& k, keys const& v, heed::policy const& how) {
   heed::kv_cache<float, key, d_head> cache{key{k.extent<key>()}};
   cache.append(how, k);
-  auto const scores = heed::where(heed::index<key>() <= heed::index<query>(), heed::dot<d_head>(q, cache.view()) * 0.25F);
+  auto const scores =
+      heed::where(heed::index<key>() <= heed::index<query>(), heed::dot<d_head>(q, cache.view()) * 0.25F);
   queries context{query{q.extent<query>()}};
   heed::evaluate_into(how, context, heed::dot<key>(heed::softmax<key>(scores), v));
   return context;

@@ -4,8 +4,8 @@
 // Next: unit.cpp, compiled twice.
 #pragma once
 
-#include <heed/tensor.hpp>
 #include <heed/policy.hpp>
+#include <heed/tensor.hpp>
 
 struct query : heed::axis<> {};
 struct key : heed::axis<> {};

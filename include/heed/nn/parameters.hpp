@@ -118,8 +118,7 @@ template <class Layer, class... L> constexpr void refuse_repeated_axes(shape_lis
     HEED_REFUSE("an axis occurs twice in a parameter", mistakes::axis_of_a_parameter_occurs_twice<Layer, First>);
 }
 template <class P, class... X>
-inline constexpr bool extents_of_parameters =
-    distinct<axes<X...>>&& same_set<axes<X...>, typename open_axes<P>::type>;
+inline constexpr bool extents_of_parameters = distinct<axes<X...>>&& same_set<axes<X...>, typename open_axes<P>::type>;
 /// Refuses, at most once, what a parameter struct's axes or the extents given for it have wrong.
 template <class P, class... X> constexpr void check_extents_given() {
   using Open = typename open_axes<P>::type;

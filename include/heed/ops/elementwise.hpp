@@ -358,9 +358,10 @@ template <class... A, class... X> auto broadcast(expression auto const& x, X con
       detail::refuse_tags<detail::broadcast_word, A...>();
       return detail::poison{};
     } else if constexpr (detail::intersection<axes<A...>, Old>::rank > 0) {
-      HEED_REFUSE("broadcast: the operand has that axis already",
-                  detail::mistakes::axis_is_already_there<detail::broadcast_word,
-                                                          detail::first_of<detail::intersection<axes<A...>, Old>>, Old>);
+      HEED_REFUSE(
+          "broadcast: the operand has that axis already",
+          detail::mistakes::axis_is_already_there<detail::broadcast_word,
+                                                  detail::first_of<detail::intersection<axes<A...>, Old>>, Old>);
       return detail::poison{};
     } else if constexpr (detail::extents_fit<axes<A...>, X...>) {
       detail::extents_node<axes<A...>> n;

@@ -76,8 +76,9 @@ template <class A> auto take(expression auto const& table, expression auto const
 template <class A, class Table, class Ids>
   requires(!expression<Table> || !expression<Ids>)
 auto take(Table const&, Ids const&) {
-  HEED_REFUSE("take: table and ids are expressions (for one element say at<A>(x, i))",
-              detail::mistakes::it_is_no_expression<detail::take_word, std::conditional_t<expression<Table>, Ids, Table>>);
+  HEED_REFUSE(
+      "take: table and ids are expressions (for one element say at<A>(x, i))",
+      detail::mistakes::it_is_no_expression<detail::take_word, std::conditional_t<expression<Table>, Ids, Table>>);
   return detail::poison{};
 }
 

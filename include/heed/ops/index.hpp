@@ -26,7 +26,8 @@ struct alibi_word {
   static constexpr std::string_view name = "alibi", part = "past";
 };
 struct causal_pair_word {
-  static constexpr std::string_view name = "causal", instead = ": name the queries, then the keys: causal<query, key>()";
+  static constexpr std::string_view name = "causal",
+                                    instead = ": name the queries, then the keys: causal<query, key>()";
 };
 
 // `causal` demands equal extents: checked in every node that learns both.
@@ -76,7 +77,7 @@ template <class Word, past_like Past> auto past_node(Past const& past) {
 }
 /// Whether these can be the two axes of a mask.
 template <class Query, class Key>
-inline constexpr bool two_axes = axis_tag<Query> && axis_tag<Key> && !std::is_same_v<Query, Key>;
+inline constexpr bool two_axes = axis_tag<Query>&& axis_tag<Key> && !std::is_same_v<Query, Key>;
 template <class Word, class Query, class Key> poison refuse_pair() {
   if constexpr (!axis_tag<Query> || !axis_tag<Key>)
     detail::refuse_tags<Word, Query, Key>();
