@@ -7,6 +7,7 @@
 
 // The order is the contents.
 // clang-format off
+#include "version.hpp"          // HEED_VERSION
 #include "arch.hpp"             // flags: the instruction set, and what is refused
 #include "axis.hpp"             // names: tags, extents, the algebra of axes (Boost.Hana)
 #include "check.hpp"            // how a mistake is said, at compile time and at run time
