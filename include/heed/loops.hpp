@@ -7,6 +7,7 @@
 #include "expression.hpp"
 
 namespace heed::detail::loops {
+inline namespace HEED_ARCH {
 
 inline constexpr int max_rank = 20;      // axes of one stage, the contracted ones included
 inline constexpr int max_operands = 48;  // terminals of one elementwise tree
@@ -162,4 +163,5 @@ struct target {
   extent_t stride[max_rank] = {};
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::detail::loops

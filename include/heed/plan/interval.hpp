@@ -11,6 +11,7 @@
 #include <cstring>
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 struct interval {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
@@ -371,4 +372,5 @@ template <class SA, class N> int classify(void const* node, extent_t const* low,
   return keeps<SA, N>::go(*static_cast<N const*>(node), low, high);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -9,6 +9,7 @@
 #include <tuple>
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 template <class N> inline constexpr bool is_map = false;
 template <class Op, class T, class A, class... E> inline constexpr bool is_map<map<Op, T, A, E...>> = true;
@@ -285,4 +286,5 @@ template <class Op, class T, class A, class... E> auto hoist_in(map<Op, T, A, E.
   (std::index_sequence_for<E...>{});
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -16,6 +16,7 @@
 #include <tuple>
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 /// What a stream does between its dots and its values.
 struct stream_softmax {};
@@ -734,4 +735,5 @@ template <class Backend> class lowering {
   }
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 /// What explain returns: the stages that evaluate would run, by the code that runs them.
 struct report {
@@ -148,4 +149,5 @@ template <class A, class X, class T, class I> struct text_of<take_node<A, X, T, 
   }
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -7,6 +7,7 @@
 #include "interval.hpp"
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 template <class... N> struct types {};
 template <class X, class L> inline constexpr bool in_types = false;
@@ -274,4 +275,5 @@ template <class Root, class M, class X, class Forbidden, bool Top>
   requires(where_node<M, X>::heavy && (Top || !in_types<where_node<M, X>, Forbidden>))
 struct best_anchor<Root, where_node<M, X>, Forbidden, Top> : better_of<no_anchor, Root, Forbidden, X> {};
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -8,6 +8,7 @@
 #include "../ops/concepts.hpp"
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 using namespace heed::detail;  // NOLINT: the nodes
 
@@ -349,4 +350,5 @@ template <class E> inline constexpr bool excludes<term_node<E>> = true;
 template <class Op, class T, class A, class... E>
 inline constexpr bool excludes<map<Op, T, A, E...>> = (excludes<E> || ...);
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan
