@@ -88,10 +88,12 @@ template <class L, class R> struct arithmetic_type {
       return type_tag<r>{};
     else if constexpr (std::is_same_v<l, bool> && std::is_same_v<r, bool>)
       return type_tag<std::int64_t>{};
-    else if constexpr (std::is_same_v<l, bool> || is_scalar<L>)
+    else if constexpr (std::is_same_v<l, bool>)
       return type_tag<r>{};
     else if constexpr (std::is_same_v<r, bool> || is_scalar<R>)
       return type_tag<l>{};
+    else if constexpr (is_scalar<L>)
+      return type_tag<r>{};
     else if constexpr (std::is_same_v<l, r>)
       return type_tag<l>{};
     else

@@ -20,6 +20,10 @@ template <class E> inline constexpr bool is_let<let_node<E>> = true;
 /// A stored result beside its keep-set.
 template <class N> inline constexpr bool is_where_leaf = false;
 template <class M, class T, class A> inline constexpr bool is_where_leaf<where_node<M, leaf<T, A>>> = true;
+/// Elements of a leaf, gathered.
+template <class N> inline constexpr bool is_taken_leaf = false;
+template <class A, class X, class T, class L, class I>
+inline constexpr bool is_taken_leaf<take_node<A, X, leaf<T, L>, I>> = true;
 template <class N> inline constexpr bool is_zeroed_leaf = false;
 template <class M, class X> inline constexpr bool is_zeroed_leaf<zeroed_node<M, X>> = true;
 /// A result that was stored with zeros where it is excluded; around a leaf of the user's (where, or a change of one) it was not.

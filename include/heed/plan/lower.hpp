@@ -320,10 +320,15 @@ template <class Backend> class lowering {
         return straight(taken, shape);
       else
         return taken;
+    } else if constexpr (is_index_expression<F> && is_taken_leaf<F>) {  // a mask by blocks of both axes stays small
+      using Rest = difference<typename F::axes_type, axes<A>>;
+      using Axes = typename taken_axes<typename F::axes_type, A, difference<typename I::axes_type, Rest>>::type;
+      return take_node<A, Axes, F, I>(table, ids, 0);
     } else
       return take_from<A>(store_flat(table, shape, "a table that is gathered from", 0), ids, shape);
   }
-  /// Ids that are sums and differences of coordinates (a bias by distance: key - query + n) are strides over the table.
+  /// Ids that are sums, differences and multiples of coordinates (a bias by distance: key - query + n; by row and column) are
+  /// strides over the table.
   template <class A, class... X, class T, class L, class I>
   auto straight(take_node<A, axes<X...>, leaf<T, L>, I> const& n, hint const& shape) {
     leaf<T, axes<X...>> l;
