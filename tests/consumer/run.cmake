@@ -16,8 +16,13 @@ file(REMOVE_RECURSE ${work})
 run(${CMAKE_COMMAND} --install ${heed_build} --prefix ${work}/prefix)
 
 foreach(mode find_package add_subdirectory fetch_content)
+  set(files ${with_io})
+  if(NOT mode STREQUAL "find_package")
+    set(files OFF) # once is enough: the target comes from the same file
+  endif()
   run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${work}/${mode} -G ${generator} -D mode=${mode} -D
-      CMAKE_CXX_COMPILER=${compiler} -D CMAKE_PREFIX_PATH=${work}/prefix -D heed_source=${heed_source})
+      CMAKE_CXX_COMPILER=${compiler} -D CMAKE_PREFIX_PATH=${work}/prefix -D heed_source=${heed_source} -D
+      with_io=${files})
   run(${CMAKE_COMMAND} --build ${work}/${mode})
   run(${work}/${mode}/consumer)
   message("${mode}: built and ran")
