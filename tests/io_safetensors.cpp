@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: .safetensors files of the safetensors package (tests/golden/io) and bad ones made by hand. Out: their numbers
-// under named axes, the same bytes written again, and for each bad file its sentence, before anything is read or written.
-// Next: reaction_map.cpp, a trained model out of such a file.
+// under named axes, the same bytes written again, and for each bad file its sentence, before anything is read or
+// written.
+// Next: ../examples/bert/layer.hpp, trained models out of such files.
 #include "support/files.hpp"
 #include <heed/io/safetensors.hpp>
 
@@ -196,6 +197,7 @@ BOOST_AUTO_TEST_CASE(hostile_entries) {
   BOOST_TEST(refused_entry(entry_of("F32", "[1]", "[4,8]")) == "its bytes begin at 4, those before it end at 0");
   BOOST_TEST(refused_entry(entry_of("F32", "[4611686018427387904,4]", "[0,8]")) ==
              "the shape [4611686018427387904, 4] does not fit into 64 bits");
+  BOOST_TEST(refused_entry(entry_of("F16", "[0,1280525401285254190]", "[0,0]")).ends_with("does not fit into 64 bits"));
   BOOST_TEST(refused_entry(entry_of("F32", "[9223372036854775808]", "[0,8]")) ==
              "the shape holds too large a number, not extents alone");
   BOOST_TEST(refused_entry(entry_of("F32", "[1e30]", "[0,8]")) ==

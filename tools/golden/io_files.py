@@ -49,7 +49,8 @@ def main():
     tensors["scalar"] = torch.tensor(-3.0)
     tensors["empty"] = torch.zeros(0, 4)
     tensors["f8_e4m3"] = torch.zeros(3, 4).to(torch.float8_e4m3fn)
-    safetensors.torch.save_file(tensors, FOLDER / "types.safetensors", {"format": "pt", "by \u00fc": "line\nbreak \"q\""})
+    metadata = {"format": "pt", "by \u00fc": "line\nbreak \"q\""}
+    safetensors.torch.save_file(tensors, FOLDER / "types.safetensors", metadata)
     two = {"embedding.ids": numbers("i8", 3), "layer.0.w": numbers("f4", 3, 4), "layer.0.b": numbers("f4", 3)}
     safetensors.numpy.save_file(two, FOLDER / "layer.safetensors", {"format": "np"})
 

@@ -156,7 +156,8 @@ inline npy_header parse_npy(std::span<std::byte const> bytes, std::string const&
   std::size_t const width = std::ranges::find(npy_types, h.type, &npy_type::type)->width;
   std::size_t wanted = 0;
   try {
-    wanted = static_cast<std::size_t>(detail::checked_size(h.shape.data(), h.shape.size(), width)) * width;
+    // Elements of 8 bytes, for that is how wide they may be read.
+    wanted = static_cast<std::size_t>(detail::checked_size(h.shape.data(), h.shape.size(), 8)) * width;
   } catch (shape_error const&) {
     detail::refuse_file(file, "the shape " + detail::shape_text(h.shape) + " does not fit into 64 bits");
   }

@@ -160,6 +160,7 @@ inline void check_entry(std::string const& file, std::string const& name, safete
   std::size_t const bits = std::ranges::find(safetensors_types, e.type_text, &safetensors_type::name)->bits;
   std::size_t wanted = 0;
   try {
+    // Elements of 8 bytes, for that is how wide they may be read.
     wanted = static_cast<std::size_t>(detail::checked_size(e.shape.data(), e.shape.size(), 8));
   } catch (shape_error const&) {
     detail::refuse_file(file, where + "the shape " + detail::shape_text(e.shape) + " does not fit into 64 bits");
