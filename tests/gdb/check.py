@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSL-1.0
-"""check.py GDB PRINTERS PROGRAM: what GDB prints of the variables in main.cpp. Ends with 77 where GDB can't run here."""
+"""check.py GDB PRINTERS PROGRAM: what GDB prints of the variables in main.cpp.
+
+Ends with 77 where GDB can't run here.
+"""
 import subprocess
 import sys
 

@@ -62,7 +62,8 @@ for (const step of STEPS) {
   try { results.push(String(eval(step))); } catch (failure) { results.push('failed: ' + failure); }
 }
 document.body.textContent = '';
-document.body.append(Object.assign(document.createElement('pre'), {id: 'results', textContent: JSON.stringify(results)}));
+const shown = Object.assign(document.createElement('pre'), {id: 'results', textContent: JSON.stringify(results)});
+document.body.append(shown);
 </script>
 """
 

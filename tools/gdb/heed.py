@@ -83,8 +83,9 @@ class NamedExtent:
 
     def to_string(self):
         extent = static_extent(self.value.type)
-        known = extent is not None
-        return f"{short_name(self.value.type.strip_typedefs().unqualified().name)}{{{extent if known else int(self.value['size']['value'])}}}"
+        if extent is None:
+            extent = int(self.value["size"]["value"])
+        return f"{short_name(self.value.type.strip_typedefs().unqualified().name)}{{{extent}}}"
 
 
 class Elements:
