@@ -116,7 +116,7 @@ std::vector<head_habit> head_habits(Weights const& weights, heatmap_text const& 
   return detail::habits_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
 }
 
-/// A page (HTML, one file, nothing is loaded): a small map for each head, a large one under the pointer or the keyboard,
+/// A page (HTML, one file, nothing is loaded): a small map for each head, a large one for the pointer and the keyboard,
 /// the text shaded by what a query reads, and the table of habits.
 ///
 ///     auto w = evaluate<head, query, key>(softmax<key>(scores));

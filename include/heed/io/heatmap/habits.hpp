@@ -24,8 +24,8 @@ struct heatmap_text {
   std::vector<extent_t> separators = {};  ///< which of the keys are separators (end of sentence, [SEP], a full stop)
 };
 
-/// What a head does on the average over its queries. A query at position i is compared with the keys i, i - 1 and i + 1;
-/// a query without such a key, or without any weight, is left out of that mean.
+/// What a head does on the average over its queries. A query at position i is compared with the keys i, i - 1 and
+/// i + 1; a query without such a key, or without any weight, is left out of that mean.
 struct head_habit {
   extent_t layer = 0, head = 0;
   double same = 0, previous = 0, next = 0;  ///< mean weight on the key at the query's own place, before it, behind it

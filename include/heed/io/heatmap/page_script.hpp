@@ -31,7 +31,8 @@ const colour = name => getComputedStyle(document.documentElement).getPropertyVal
 const colours = text => Array.from({length: 256}, (_, step) =>
   [0, 2, 4].map(digit => parseInt(text.slice(6 * step + digit, 6 * step + digit + 2), 16)));
 const ramps = {light: colours(light), dark: colours(dark)};
-const shade = part => (darkness.matches ? ramps.dark : ramps.light)[Math.round((now.linear ? part : Math.sqrt(part)) * 255)];
+const ramp = () => darkness.matches ? ramps.dark : ramps.light;
+const shade = part => ramp()[Math.round((now.linear ? part : Math.sqrt(part)) * 255)];
 
 // One pixel for each weight.
 function pixels(canvas, head) {
@@ -141,22 +142,24 @@ function draw_large() {
 
   const title = (layers > 1 ? 'Layer ' + now.layer + ', head ' : 'Head ') + now.head;
   at('chosen').textContent = title + ': ' + habit(now.head);
-  canvas.setAttribute('aria-label', title + ': ' + rows + ' queries, one a row, by ' + columns + ' keys. Arrow keys move.');
+  const sizes = rows + ' queries, one a row, by ' + columns + ' keys';
+  canvas.setAttribute('aria-label', title + ': ' + sizes + '. Arrow keys move.');
 }
 
 function draw_reading() {
   const tip = at('tip'), {query, key} = now;
   tip.hidden = query < 0 || key < 0;
   const which = (text, number) => text + ' (' + number + ')';
+  const reader = query < 0 ? '' : which(queries[query], first + query), read = key < 0 ? '' : which(keys[key], key);
   if (tip.hidden) {
     at('reading').textContent = query < 0 ? 'Point at a cell, or at a token below, to see what is read.'
-                                          : which(queries[query], first + query) + ' reads what is shaded:';
+                                          : reader + ' reads what is shaded:';
   } else {
     const share = weight(now.head, query, key).toFixed(4);
     const line = text => Object.assign(document.createElement('div'), {textContent: text});
     const number = Object.assign(document.createElement('b'), {textContent: share});
-    tip.replaceChildren(number, line('query ' + which(queries[query], first + query)), line('key ' + which(keys[key], key)));
-    at('reading').textContent = which(queries[query], first + query) + ' reads ' + which(keys[key], key) + ' with weight ' + share;
+    tip.replaceChildren(number, line('query ' + reader), line('key ' + read));
+    at('reading').textContent = reader + ' reads ' + read + ' with weight ' + share;
     const x = place.left + (key + 0.5) * place.cell, y = place.top + (query + 0.5) * place.cell;
     const away = place.cell / 2 + 10, width = at('stage').clientWidth;
     tip.style.left = (x + away + tip.offsetWidth < width ? x + away : Math.max(0, x - away - tip.offsetWidth)) + 'px';
@@ -295,7 +298,8 @@ document.addEventListener('keydown', event => {
   if (event.key.toLowerCase() === 'h') choose({head: (now.head + step + heads) % heads});
   if (event.key.toLowerCase() === 'l') choose({layer: (now.layer + step + layers) % layers});
 });
-for (const name of ['layer', 'head']) at(name).addEventListener('input', event => choose({[name]: +event.target.value}));
+for (const name of ['layer', 'head'])
+  at(name).addEventListener('input', event => choose({[name]: +event.target.value}));
 at('linear').addEventListener('change', event => choose({linear: event.target.checked}));
 at('every').addEventListener('change', draw_small);
 at('every-label').hidden = layers === 1;

@@ -100,7 +100,8 @@ inline constexpr std::string_view page_maps = R"html(<main>
 <div id="heads" role="group" aria-label="A map for each head"></div>
 <section aria-labelledby="chosen">
 <h2 id="chosen"></h2>
-<div id="stage"><canvas id="large" tabindex="0" role="img" aria-describedby="reading"></canvas><div id="tip" hidden></div></div>
+<div id="stage"><canvas id="large" tabindex="0" role="img" aria-describedby="reading"></canvas>
+<div id="tip" hidden></div></div>
 <p id="reading" role="status"></p>
 <p class="strip" id="keys"></p>
 <p class="strip" id="queries" hidden></p>

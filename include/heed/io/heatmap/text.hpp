@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: labels as a tokenizer gives them, any bytes. Out: the same as text of a page, of a picture and of a script's data,
-// where no label can end a tag or a string; and bytes as base64.
+// In: labels as a tokenizer gives them, any bytes. Out: the same as text of a page, a picture and a script's data, where no
+// label can end a tag or a string; and bytes as base64.
 // Next to read: habits.hpp.
 #pragma once
 
