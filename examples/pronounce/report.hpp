@@ -100,7 +100,7 @@ inline void write_picture(std::filesystem::path const& path, weights const& w, s
   io::heatmap_text labels{.title = "How " + text + " is pronounced",
                           .note = "Cross-attention: the row of a phoneme shows which letters it was read from."};
   for (const char c : text) labels.keys.emplace_back(1, c);
-  labels.keys.emplace_back("end");
+  labels.keys.emplace_back(" end");  // apart from the letters
   for (const std::int32_t p : spoken.phonemes) labels.queries.push_back(w.phonemes[static_cast<std::size_t>(p)]);
   labels.queries.emplace_back("end");
   io::write_heatmap(path, all, labels);
