@@ -145,7 +145,7 @@ template <class... A> auto packed(expression auto const& w) {
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, A...>::type;
     if constexpr (!detail::good_tags<A...>) {
-      detail::refuse_tags<detail::packed_word, A...>();
+      HEED_REFUSE_TAGS(detail::packed_word, A...);
       return detail::poison{};
     } else if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
       HEED_REFUSE("packed: the operand has no such axis",

@@ -361,15 +361,16 @@ template <class... A> struct first_no_tag { using type = no_axis; };
 template <class A, class... R> struct first_no_tag<A, R...> {
   using type = typename std::conditional_t<axis_tag<A>, first_no_tag<R...>, type_tag<A>>::type;
 };
-/// Says what is wrong with axes that are not.
-template <class Op, class... A> void refuse_tags() {
-  if constexpr (sizeof...(A) == 0)
-    HEED_REFUSE("a word without axes: name them, as in softmax<key>(x)", mistakes::no_axis_is_named<Op>);
-  else if constexpr (!(axis_tag<A> && ...))
-    HEED_REFUSE("this is no axis: an axis is a struct that derives from heed::axis",
-                mistakes::it_is_no_axis<Op, typename first_no_tag<A...>::type>);
-  else
-    HEED_REFUSE("an axis is named twice", mistakes::axis_is_named_twice<Op, axes<A...>>);
-}
+/// The mistake in axes that are not good. (A type, not a function that refuses: each step to the sentence is one or three
+/// lines before it.)
+template <class Op, class... A> struct tag_mistake {
+  using type =
+      std::conditional_t<sizeof...(A) == 0, mistakes::no_axis_is_named<Op>,
+                         std::conditional_t<(axis_tag<A> && ...), mistakes::axis_is_named_twice<Op, axes<A...>>,
+                                            mistakes::it_is_no_axis<Op, typename first_no_tag<A...>::type>>>;
+};
+#define HEED_REFUSE_TAGS(...)                                                                        \
+  HEED_REFUSE("name the axes: at least one, each a struct that derives from heed::axis, none twice", \
+              typename ::heed::detail::tag_mistake<__VA_ARGS__>::type)
 
 }  // namespace heed::detail

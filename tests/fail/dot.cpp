@@ -92,7 +92,7 @@ int main() {
     // mistake 6: No axis named
     // why: Not the last axis, not the shared ones: what is summed over is said.
     // says: dot: name the axes, as in dot<key>(x): they have no numbers
-    // literal: a word without axes: name them, as in softmax<key>(x)
+    // literal: name the axes: at least one, each a struct that derives from heed::axis, none twice
 #if HEED_MISTAKE == 6
     const auto scores = dot(q, k);
 #else
@@ -102,7 +102,7 @@ int main() {
   {
     // mistake 7: An axis named twice
     // says: dot: an axis is named twice in (d_head, d_head)
-    // literal: an axis is named twice
+    // literal: name the axes: at least one, each a struct that derives from heed::axis, none twice
 #if HEED_MISTAKE == 7
     const auto scores = dot<d_head, d_head>(q, k);
 #else

@@ -47,7 +47,7 @@ int main() {
   {
     // mistake 3: The axis as a number
     // says: softmax: name the axes, as in softmax<key>(x): they have no numbers
-    // literal: a word without axes: name them, as in softmax<key>(x)
+    // literal: name the axes: at least one, each a struct that derives from heed::axis, none twice
 #if HEED_MISTAKE == 3
     const auto weights = softmax(scores, -1);
 #else
@@ -112,7 +112,7 @@ int main() {
   {
     // mistake 9: A sum over everything, unsaid
     // says: sum: name the axes, as in sum<key>(x): they have no numbers
-    // literal: a word without axes: name them, as in softmax<key>(x)
+    // literal: name the axes: at least one, each a struct that derives from heed::axis, none twice
 #if HEED_MISTAKE == 9
     const auto total = sum(scores);
 #else

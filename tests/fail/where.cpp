@@ -162,7 +162,7 @@ int main() {
   {
     // mistake 13: The coordinate of something else
     // says: index: int is no axis: an axis is a struct that derives from heed::axis
-    // literal: this is no axis: an axis is a struct that derives from heed::axis
+    // literal: name the axes: at least one, each a struct that derives from heed::axis, none twice
 #if HEED_MISTAKE == 13
     [[maybe_unused]] const auto i = index<int>();
 #else

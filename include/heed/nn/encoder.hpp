@@ -86,7 +86,15 @@ auto encoder_layer(Place place, expression auto const& x, P const& p, Activation
     return detail::refuse_parameters<detail::encoder_layer_word, P>();
   else if constexpr (!P::one_model)
     return detail::poison{};
-  else {
+  else if constexpr (detail::is_misfit<decltype(x), typename P::model_axis>) {
+    HEED_REFUSE("layer: the input has no such axis (a forgotten rename?)",
+                detail::mistakes::input_of_a_layer_lacks_an_axis<
+                    std::conditional_t<std::is_same_v<Place, norm_before>, detail::norm_word,
+                                       typename decltype(p.attention)::layer>,
+                    typename P::model_axis, typename std::remove_cvref_t<decltype(x)>::axes_type,
+                    axes<typename P::model_axis>>);
+    return detail::poison{};
+  } else {
     auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
       return nn::multi_head_attention<Query, Key>(n, p.attention, mask, positions);
     });

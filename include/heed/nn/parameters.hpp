@@ -111,12 +111,12 @@ template <class Layer, class P> poison refuse_parameters() {
   HEED_REFUSE("layer: the parameters are of another layer", mistakes::parameters_are_of_another_layer<Layer, P>);
   return {};
 }
-template <class Layer, class... L> constexpr void refuse_repeated_axes(shape_list<L...>) {
-  using First = typename std::conditional_t<(distinct<L> && ...), type_tag<axes<>>,
-                                            united_all<std::conditional_t<distinct<L>, axes<>, L>...>>::type;
-  if constexpr (First::rank > 0)
-    HEED_REFUSE("an axis occurs twice in a parameter", mistakes::axis_of_a_parameter_occurs_twice<Layer, First>);
-}
+/// The first list of axes that has one twice; an empty list if none has.
+template <class Shapes> struct repeated_axes;
+template <class... L> struct repeated_axes<shape_list<L...>> {
+  using type = typename std::conditional_t<(distinct<L> && ...), type_tag<axes<>>,
+                                           united_all<std::conditional_t<distinct<L>, axes<>, L>...>>::type;
+};
 template <class P, class... X>
 inline constexpr bool extents_of_parameters = distinct<axes<X...>>&& same_set<axes<X...>, typename open_axes<P>::type>;
 /// Refuses, at most once, what a parameter struct's axes or the extents given for it have wrong.
@@ -125,36 +125,41 @@ template <class P, class... X> constexpr void check_extents_given() {
   if constexpr (!extents_of_parameters<P, X...>)
     HEED_REFUSE("parameters: each axis whose extent is known at run time needs it by name, once",
                 mistakes::extents_are_not_those_of_the_parameters<typename P::layer, axes<X...>, Open>);
-  else
-    detail::refuse_repeated_axes<typename P::layer>(typename P::shapes{});
+  else if constexpr (repeated_axes<typename P::shapes>::type::rank > 0)
+    HEED_REFUSE("an axis occurs twice in a parameter",
+                mistakes::axis_of_a_parameter_occurs_twice<typename P::layer,
+                                                           typename repeated_axes<typename P::shapes>::type>);
 }
 /// What each constructor of a parameter struct calls; without extents, those that the types leave open are 0.
 template <class P, class... X> constexpr void check_parameters() {
-  if constexpr (sizeof...(X) == 0)
-    detail::refuse_repeated_axes<typename P::layer>(typename P::shapes{});
-  else
+  if constexpr (sizeof...(X) > 0)
     detail::check_extents_given<P, X...>();
+  else if constexpr (repeated_axes<typename P::shapes>::type::rank > 0)
+    HEED_REFUSE("an axis occurs twice in a parameter",
+                mistakes::axis_of_a_parameter_occurs_twice<typename P::layer,
+                                                           typename repeated_axes<typename P::shapes>::type>);
 }
 template <class First, class... Part>
 inline constexpr bool one_model = (std::is_same_v<typename First::model_axis, typename Part::model_axis> && ...);
+template <class First, class... Part> struct other_model { using type = First; };
+template <class First, class Part, class... R> struct other_model<First, Part, R...> {
+  using type = typename std::conditional_t<std::is_same_v<typename First::model_axis, typename Part::model_axis>,
+                                           other_model<First, R...>, type_tag<Part>>::type;
+};
 /// The same for a struct of parts, which must also go over one model axis.
-template <class P, class First, class Part, class... Rest> constexpr void refuse_other_model() {
-  using A = typename First::model_axis;
-  using B = typename Part::model_axis;
-  if constexpr (!std::is_same_v<A, B>)
-    HEED_REFUSE(
-        "layer: the parts go over different model axes",
-        mistakes::parts_are_of_different_models<typename P::layer, typename First::layer, A, typename Part::layer, B>);
-  else if constexpr (sizeof...(Rest) > 0)
-    detail::refuse_other_model<P, First, Rest...>();
-}
 template <class P, class First, class... Part, class... X> constexpr void check_parts(X const&...) {
   if constexpr (!one_model<First, Part...>)
-    detail::refuse_other_model<P, First, Part...>();
+    HEED_REFUSE(
+        "layer: the parts go over different model axes",
+        mistakes::parts_are_of_different_models<typename P::layer, typename First::layer, typename First::model_axis,
+                                                typename other_model<First, Part...>::type::layer,
+                                                typename other_model<First, Part...>::type::model_axis>);
   else if constexpr (sizeof...(X) > 0)
     detail::check_parameters<P, X...>();
 }
 
+template <class E, class A>
+inline constexpr bool is_misfit = !is_poison<E> && !contains<A, typename std::remove_cvref_t<E>::axes_type>;
 /// The input of a layer as a node; refused, once, unless it has the axes A... and the value type of the weight.
 template <class Word, class... A, class E, class W> auto layer_input(E const& x, W const&) {
   if constexpr (is_poison<E> || is_poison<W>)

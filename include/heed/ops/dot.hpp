@@ -43,7 +43,7 @@ template <class... A> auto dot(expression auto const& left, expression auto cons
     using MissingLeft = typename detail::first_missing<LA, A...>::type;
     using MissingRight = typename detail::first_missing<RA, A...>::type;
     if constexpr (!detail::good_tags<A...>) {
-      detail::refuse_tags<detail::dot_word, A...>();
+      HEED_REFUSE_TAGS(detail::dot_word, A...);
       return detail::poison{};
     } else if constexpr (!std::is_same_v<MissingLeft, detail::no_axis>) {
       HEED_REFUSE("dot: the left operand has no such axis",

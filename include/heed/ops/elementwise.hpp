@@ -357,7 +357,7 @@ template <class... A, class... X> auto broadcast(expression auto const& x, X con
   else {
     using Old = typename E::axes_type;
     if constexpr (!detail::good_tags<A...>) {
-      detail::refuse_tags<detail::broadcast_word, A...>();
+      HEED_REFUSE_TAGS(detail::broadcast_word, A...);
       return detail::poison{};
     } else if constexpr (detail::intersection<axes<A...>, Old>::rank > 0) {
       HEED_REFUSE(

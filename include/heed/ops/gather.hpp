@@ -134,7 +134,7 @@ auto stack(E const& first, R const&... rest) {
     using Other = typename detail::first_other<V, typename detail::node_of<R>::value_type...>::type;
     constexpr auto count = static_cast<extent_t>(1 + sizeof...(R));
     if constexpr (!detail::axis_tag<A>) {
-      detail::refuse_tags<detail::stack_word, A>();
+      HEED_REFUSE_TAGS(detail::stack_word, A);
       return detail::poison{};
     } else if constexpr (detail::contains<A, Axes>) {
       HEED_REFUSE("stack: the operand has that axis already",

@@ -80,7 +80,7 @@ template <class Query, class Key>
 inline constexpr bool two_axes = axis_tag<Query>&& axis_tag<Key> && !std::is_same_v<Query, Key>;
 template <class Word, class Query, class Key> poison refuse_pair() {
   if constexpr (!axis_tag<Query> || !axis_tag<Key>)
-    detail::refuse_tags<Word, Query, Key>();
+    HEED_REFUSE_TAGS(Word, Query, Key);
   else
     HEED_REFUSE("queries and keys are one axis (a forgotten rename?)", mistakes::query_and_key_are_one_axis<Word, Key>);
   return {};
@@ -96,7 +96,7 @@ template <class A> auto index() {
   if constexpr (detail::axis_tag<A>)
     return detail::index_node<A>{};
   else {
-    detail::refuse_tags<detail::index_word, A>();
+    HEED_REFUSE_TAGS(detail::index_word, A);
     return detail::poison{};
   }
 }

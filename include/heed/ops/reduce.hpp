@@ -77,7 +77,7 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
     using Missing = typename first_missing<Axes, A...>::type;
     using V = typename node_of<E>::value_type;
     if constexpr (!good_tags<A...>) {
-      detail::refuse_tags<Kind, A...>();
+      HEED_REFUSE_TAGS(Kind, A...);
       return poison{};
     } else if constexpr (!std::is_same_v<Missing, no_axis>) {
       HEED_REFUSE("reduction: the operand has no such axis (a forgotten rename?)",

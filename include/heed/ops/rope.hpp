@@ -85,7 +85,7 @@ auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past 
     using Missing = typename detail::first_missing<Axes, A, Position>::type;
     using T = typename detail::node_of<E>::value_type;
     if constexpr (!detail::good_tags<A, Position>) {
-      detail::refuse_tags<detail::rope_word, A, Position>();
+      HEED_REFUSE_TAGS(detail::rope_word, A, Position);
       return detail::poison{};
     } else if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
       HEED_REFUSE("rope: the operand has no such axis",

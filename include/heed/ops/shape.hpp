@@ -195,7 +195,7 @@ template <class From, class To> auto rename(expression auto const& x) {
   else {
     using Axes = typename E::axes_type;
     if constexpr (!detail::axis_tag<From> || !detail::axis_tag<To>) {
-      detail::refuse_tags<detail::rename_word, From, To>();
+      HEED_REFUSE_TAGS(detail::rename_word, From, To);
       return detail::poison{};
     } else if constexpr (!detail::contains<From, Axes>) {
       HEED_REFUSE("rename: the operand has no such axis",
@@ -237,7 +237,7 @@ auto split(E&& x, X const&... extents) {
     using Result = detail::replace_in<Axes, A, B, C>;
     using Open = typename detail::dynamic_axes<axes<B, C>>::type;
     if constexpr (!detail::axis_tag<B> || !detail::axis_tag<C>) {
-      detail::refuse_tags<detail::split_word, B, C>();
+      HEED_REFUSE_TAGS(detail::split_word, B, C);
       return detail::poison{};
     } else if constexpr (!detail::contains<A, Axes>) {
       HEED_REFUSE("split: the operand has no such axis",
@@ -284,7 +284,7 @@ template <class B, class C, class A> auto merge(expression auto const& x) {
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, B, C>::type;
     if constexpr (!detail::good_tags<B, C> || !detail::axis_tag<A>) {
-      detail::refuse_tags<detail::merge_word, B, C, A>();
+      HEED_REFUSE_TAGS(detail::merge_word, B, C, A);
       return detail::poison{};
     } else if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
       HEED_REFUSE("merge: the operand has no such axis",
@@ -418,7 +418,7 @@ template <class... A> auto expect(expression auto const& x) {
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
   else if constexpr (!(detail::axis_tag<A> && ...)) {
-    detail::refuse_tags<detail::expect_word, A...>();
+    HEED_REFUSE_TAGS(detail::expect_word, A...);
     return detail::poison{};
   } else if constexpr (!has_axes<E, A...>) {
     HEED_REFUSE("expect: the expression has other axes",
