@@ -31,10 +31,13 @@ template <class T, class... A> void print(std::string_view title, heed::tensor<T
   heed::extent_t width = 1;
   ((width = tensor.template extent<A>()), ...);
   const double smallest = 0.5 * std::pow(10, -digits);
-  std::cout << title << std::fixed << std::setprecision(digits);
+  if (!title.empty()) std::cout << title << '\n';
+  std::cout << std::fixed << std::setprecision(digits);
   for (heed::extent_t i = 0; i < tensor.size(); ++i) {
     const auto value = static_cast<double>(tensor.data()[i]);
-    std::cout << (i % width == 0 ? "\n" : "") << std::setw(digits + 5) << (std::abs(value) < smallest ? 0 : value);
+    std::cout << std::setw(digits + 5) << (std::abs(value) < smallest ? 0 : value) << ((i + 1) % width ? "" : "\n");
   }
-  std::cout << '\n';
+}
+template <class T, class... A> void print(heed::tensor<T, A...> const& tensor, int digits = 2) {
+  print("", tensor, digits);
 }
