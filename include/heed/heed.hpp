@@ -7,6 +7,7 @@
 
 // The order is the contents.
 // clang-format off
+#include "version.hpp"          // HEED_VERSION
 #include "axis.hpp"             // names: tags, extents, the algebra of axes (Boost.Hana)
 #include "check.hpp"            // the rules that an expression must keep, and their sentences
 #include "storage.hpp"          // bf16 and f16, types to store in
