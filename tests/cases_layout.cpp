@@ -2,7 +2,7 @@
 // In: small inputs on which attention code has been seen to fail: sizes, tails, zero extents, heads, packed
 // projections, rotary pairs, large offsets. Out: the right values, under fused and unfused and with 1 to 5
 // threads.
-// Next: cases_machine.cpp.
+// Next: cases_regimes.cpp.
 #include "support/small.hpp"
 
 using namespace heed;

@@ -61,8 +61,8 @@ BOOST_AUTO_TEST_CASE(static_extents) {
   check_same_bits(after, static_hand::post_norm(x, p));
   check_same_bits(before, static_hand::pre_norm(x, p));
   // as the plan is today: a change here is a change of cost
-  BOOST_TEST(explain(after).stages.size() == 9U);
-  BOOST_TEST(explain(before).stages.size() == 11U);
+  BOOST_TEST(explain(after).stages.size() == 6U);
+  BOOST_TEST(explain(before).stages.size() == 6U);
   BOOST_TEST(explain(after).stages.size() == explain(static_hand::post_norm(x, p)).stages.size());
   BOOST_TEST(explain(before).stages.size() == explain(static_hand::pre_norm(x, p)).stages.size());
 }

@@ -79,6 +79,20 @@ BOOST_AUTO_TEST_CASE(comparisons_and_logic) {
   check(nan < 5, {0, 1, 1, 1}, 0);
 }
 
+// A truth value counts as 0 or 1 beside a number, on whichever side the number stands.
+BOOST_AUTO_TEST_CASE(truth_values_in_arithmetic) {
+  const auto yes_no = row<bool, key>({1, 0, 1, 0});
+  static_assert(std::is_same_v<decltype(16 * yes_no)::value_type, std::int64_t>);
+  static_assert(std::is_same_v<decltype(yes_no + 3)::value_type, std::int64_t>);
+  check(16 * yes_no, {16, 0, 16, 0}, 0);
+  check(yes_no * 16, {16, 0, 16, 0}, 0);
+  check(2 - yes_no, {1, 2, 1, 2}, 0);
+  check(yes_no + yes_no, {2, 0, 2, 0}, 0);
+  check(min(5, 3 + yes_no), {4, 3, 4, 3}, 0);
+  check(1 == yes_no, {1, 0, 1, 0}, 0);
+  check(16 * (index<key>() > 1) + cast<std::int64_t>(yes_no), {1, 0, 17, 16}, 0);
+}
+
 BOOST_AUTO_TEST_CASE(casts) {
   const auto x = row<float, key>({-1.75, 0, 2.5});
   check(cast<double>(x) + cast<double>(x), {-3.5, 0, 5}, 0);

@@ -14,6 +14,8 @@ namespace {
 
 struct vocabulary : axis<> {};
 struct distance_axis : axis<> {};
+struct query_block : axis<> {};
+struct key_block : axis<> {};
 
 }  // namespace
 
@@ -62,6 +64,37 @@ BOOST_AUTO_TEST_CASE(ids_from_coordinates) {
   };
   const auto want = reference::attention(lift(grid_of(q)), lift(grid_of(k)), lift(grid_of(v)), terms);
   check<head, query, d_value>(context, want.context, 1e-5);
+}
+
+// A layout by blocks of both axes, gathered twice: a mask that is never spread out, and whose blocks are told apart.
+BOOST_AUTO_TEST_CASE(a_gathered_table_is_gathered_from) {
+  const auto q = normal<float, query, d_head>(1, query{40}, d_head{8});
+  const auto k = normal<float, key, d_head>(2, key{50}, d_head{8});
+  const auto v = normal<float, key, d_value>(3, key{50}, d_value{8});
+  const auto layout = table<bool, query_block, key_block>(3, {1, 0, 1, 0, 0, 1, 0, 0, 0, 0, 0, 1});
+  const auto keep = take<key_block>(take<query_block>(layout, index<query>() / 16), index<key>() / 16);
+  const auto context = dot<key>(softmax<key>(where(keep, dot<d_head>(q, k))), v);
+  static_assert(streams<decltype(context)>);
+  BOOST_TEST(explain(context).bytes_stored == 0U);
+  const auto other_way = take<query_block>(take<key_block>(layout, index<key>() / 16), index<query>() / 16);
+  tensor<bool, query, key> spread{query{40}, key{50}};
+  for (int i = 0; i < 40; ++i)
+    for (int j = 0; j < 50; ++j) spread(i, j) = layout(i / 16, j / 16);
+  const auto want = evaluate(unfused, dot<key>(softmax<key>(where(spread, dot<d_head>(q, k))), v));
+  check(context, want, 1e-5);
+  check(dot<key>(softmax<key>(where(other_way, dot<d_head>(q, k))), v), want, 1e-5);
+
+  const auto kept_in = [&](extent_t q0, extent_t q1, extent_t k0, extent_t k1) {  // 0 nothing, 2 all, 1 look
+    const extent_t low[] = {q0, k0}, high[] = {q1, k1};
+    return heed::plan::keeps_of(
+        heed::plan::bound_of<axes<query, key>, std::remove_const_t<decltype(keep)>>::go(keep, low, high));
+  };
+  BOOST_TEST(kept_in(0, 16, 16, 32) == 0);
+  BOOST_TEST(kept_in(0, 16, 32, 48) == 2);
+  BOOST_TEST(kept_in(0, 17, 32, 48) == 1);
+  BOOST_TEST(kept_in(16, 40, 32, 48) == 1);
+  BOOST_TEST(kept_in(20, 30, 0, 16) == 0);
+  BOOST_TEST(kept_in(32, 40, 0, 48) == 0);
 }
 
 BOOST_AUTO_TEST_CASE(dropout_counts_on_coordinates) {

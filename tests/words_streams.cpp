@@ -15,6 +15,7 @@ namespace {
 constexpr int heads = 3, queries = 21, keys = 50, width = 16;
 
 struct rotary : axis<> {};
+struct static_value : axis<24> {};
 struct image_row : axis<> {};
 struct image_column : axis<> {};
 struct vocabulary : axis<> {};
@@ -132,6 +133,36 @@ BOOST_AUTO_TEST_CASE(latent_attention) {
   terms.scale = 0.25;
   terms.keep = [](auto, auto, auto i, auto j) { return j <= i + keys - queries; };
   check<head, query, d_head>(context, reference::attention(all_q, all_k, values, terms).context, 1e-5);
+}
+
+// One head whose context is projected at once: the context is stored, never its weights. The projection has an axis that
+// only the values have, as the score of a streamed product would.
+BOOST_AUTO_TEST_CASE(a_context_under_a_projection) {
+  const auto q = normal<float, query, d_head>(1, query{queries}, d_head{width});
+  const auto k = normal<float, key, d_head>(2, key{keys}, d_head{width});
+  const auto v = normal<float, key, static_value>(3, key{keys});
+  const auto w_o = normal<float, static_value, model>(4, model{11});
+  const auto scores = dot<d_head>(q, k) / 4.0;
+  const auto check_projected = [&](const auto& context) {
+    const auto y = dot<static_value>(context, w_o);
+    static_assert(streams<decltype(y)>);
+    BOOST_TEST(explain(y).bytes_stored == queries * 24 * sizeof(float));
+    check(y, evaluate(unfused, dot<static_value>(evaluate(unfused, context), w_o)), 1e-5);
+  };
+  check_projected(dot<key>(softmax<key>(scores), v));
+  check_projected(dot<key>(softmax<key>(scores) - softmax<key>(-scores), v));
+  check_projected(dot<key>(sigmoid(scores), v));
+  check_projected(dot<key>(scores, v));
+
+  // the axis may have an extent that is known at run time only
+  const auto values = normal<float, key, d_value>(3, key{keys}, d_value{24});
+  const auto w = normal<float, d_value, model>(4, d_value{24}, model{11});
+  const auto y = dot<d_value>(dot<key>(softmax<key>(scores), values), w);
+  BOOST_TEST(explain(y).bytes_stored == queries * 24 * sizeof(float));
+  check(y, evaluate(unfused, y), 1e-5);
+  const auto total = sum<d_value>(dot<key>(softmax<key>(scores), values));
+  static_assert(streams<decltype(total)>);
+  BOOST_TEST(explain(total).bytes_stored == queries * 24 * sizeof(float));
 }
 
 // A picture: keys by row and column, each query sees its neighbourhood.

@@ -22,6 +22,7 @@ install_missing() {
         need libboost-dev has_header boost/hana.hpp
         need libboost-test-dev has_header boost/test/unit_test.hpp
         need libxsimd-dev has_header xsimd/xsimd.hpp
+        need nlohmann-json3-dev has_header nlohmann/json.hpp
         ;;
       clang)
         need clang command -v clang++

@@ -104,8 +104,8 @@ def speed_bars(plot, everything, threads):
         own = result["measured"]["heed"]["median"]
         others = {name: each["median"] / own for name, each in result["measured"].items() if name != "heed"}
         best = min((name for name in others if name != "unfused"), key=others.get)
-        axis.barh(row, others[best], height=0.62, color=COLOURS["heed"], zorder=2)
-        axis.text(others[best] * 1.03, row, f"{others[best]:.2f} × {TITLES[best]}", va="center", fontsize=8, zorder=4)
+        axis.barh(row, others[best] - 1, left=1, height=0.62, color=COLOURS["heed"], zorder=2)
+        axis.text(max(others.values()) * 1.06, row, f"{others[best]:.2f} × {TITLES[best]}", va="center", fontsize=8, zorder=4)
         for name, ratio in others.items():
             if name != best:
                 axis.plot(ratio, row, marker="|", markersize=9, markeredgewidth=1.6, color=COLOURS[name], zorder=3)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: a user's tags (`struct key : heed::axis<> {};`). Out: lists of tags and their algebra (union, difference, order),
 // named extents, and the checks that every later layer asks for. Boost.Hana filters and unpacks the lists.
-// Next to read: check.hpp, the sentences that the compiler says when two lists do not fit.
+// Next to read: check.hpp, what the compiler says when two lists do not fit.
 #pragma once
+
+#include "arch.hpp"
 
 #include <boost/hana/filter.hpp>
 #include <boost/hana/tuple.hpp>
@@ -53,6 +55,9 @@ template <extent_t Extent = detail::dynamic> struct axis {
   static_assert(Extent >= 0, "an axis has an extent of at least 0");
   /// The extent, or -1 where it is known at run time.
   static constexpr extent_t static_extent = Extent;
+  constexpr axis() = default;
+  /// Only so that what is given such an extent, which stands in the type already, can refuse it in a sentence.
+  constexpr axis(std::integral auto) {}  // NOLINT: d_head{64} is refused by those who get it
 };
 /// An axis whose extent is given at run time: `key{128}`, by any integer; a negative one is shape_error.
 template <> struct axis<detail::dynamic> {
@@ -75,7 +80,10 @@ std::false_type derives_from_axis(void const*);
 template <class A>
 concept axis_tag = decltype(detail::derives_from_axis(static_cast<A const*>(nullptr)))::value;
 
-template <class A> inline constexpr bool is_dynamic = A::static_extent == dynamic;
+/// The extent that a tag fixes; `dynamic` for others, and for what is no tag and was refused already.
+template <class A> inline constexpr extent_t fixed_extent = dynamic;
+template <axis_tag A> inline constexpr extent_t fixed_extent<A> = A::static_extent;
+template <class A> inline constexpr bool is_dynamic = fixed_extent<A> == dynamic;
 
 template <class T> struct type_tag { using type = T; };
 
@@ -159,6 +167,10 @@ template <class... A, class From, class... To> struct replaced_list<axes<A...>, 
   using type = typename cat<std::conditional_t<std::is_same_v<A, From>, axes<To...>, axes<A>>...>::type;
 };
 template <class List, class From, class... To> using replace_in = typename replaced_list<List, From, To...>::type;
+
+template <class List> struct first_axis;
+template <class A, class... R> struct first_axis<axes<A, R...>> { using type = A; };
+template <class List> using first_of = typename first_axis<List>::type;
 
 /// Calls f(type_tag<A>{}) for each axis in order.
 template <class... A, class F> constexpr void for_each_axis(axes<A...>, F&& f) { (f(type_tag<A>{}), ...); }

@@ -7,13 +7,42 @@
 #include "evaluate.hpp"
 
 namespace heed {
+namespace detail {
+inline namespace HEED_ARCH {
+
+struct cache_word {
+  static constexpr std::string_view name = "kv_cache";
+};
+/// Says what is wrong with the axes of a cache.
+template <bool Fine, class Key, class... A> struct checked_cache {};
+template <class Key, class... A> struct checked_cache<false, Key, A...> {
+  HEED_REFUSE("kv_cache: the axis of the keys comes first and grows, the others follow without it",
+              mistakes::axes_are_not_those_of_a_cache<Key, axes<A...>>);
+};
+template <class Storage, bool Fine, class... Open, class... X>
+Storage cache_storage(axes<Open...>, [[maybe_unused]] X const&... extents) {
+  if constexpr (!Fine)
+    return Storage();
+  else if constexpr (distinct<axes<X...>> && same_set<axes<X...>, axes<Open...>>)
+    return Storage(extents...);
+  else {
+    HEED_REFUSE("kv_cache: each axis whose extent is known at run time needs it by name, once",
+                mistakes::extents_are_not_those_of_the_tensor<cache_word, axes<X...>, axes<Open...>>);
+    return Storage();
+  }
+}
+
+}  // namespace HEED_ARCH
+}  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Keys or values of a sequence that grows: `kv_cache<float, key, batch, kv_head, d_head> k{key{2048}, batch{1}};`
 /// append(e) stores e behind what is there, view() is an expression over what is filled. Past the capacity append throws
 /// shape_error and changes nothing. Sequences of different length in one batch: lengths in an integer tensor, and a mask.
 template <class T, class Key, class... A> class kv_cache {
-  static_assert(detail::is_dynamic<Key>, "kv_cache: the axis of the keys has an extent known at run time");
-  static_assert(!detail::contains<Key, axes<A...>>, "kv_cache: list the axes without the one of the keys");
+  static constexpr bool fine = detail::axis_tag<Key> && detail::is_dynamic<Key> && !detail::contains<Key, axes<A...>>;
+  static_assert(sizeof(detail::checked_cache<fine, Key, A...>));
 
   // key second to last: a head's keys lie one behind the other
   template <class Before, class... R> struct order;
@@ -21,7 +50,7 @@ template <class T, class Key, class... A> class kv_cache {
   template <class... B, class X, class Y, class... R>
   struct order<axes<B...>, X, Y, R...> : order<axes<B..., X>, Y, R...> {};
   template <class... B> struct order<axes<B...>> { using type = axes<Key>; };
-  using storage_axes = typename order<axes<>, A...>::type;
+  using storage_axes = typename std::conditional_t<fine, order<axes<>, A...>, order<axes<>>>::type;
   using storage = typename detail::tensor_over<T, storage_axes>::type;
 
   storage data_;
@@ -36,7 +65,16 @@ template <class T, class Key, class... A> class kv_cache {
   /// Empty. The extent of Key is the capacity; other open extents by name, each once.
   template <class... X>
     requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
-  explicit kv_cache(X const&... extents) : data_(extents...) {}
+  explicit kv_cache(X const&... extents)
+      : data_(
+            detail::cache_storage<storage, fine>(typename detail::dynamic_axes<axes<Key, A...>>::type{}, extents...)) {}
+  template <std::integral... I>
+    requires(sizeof...(I) > 0)
+  explicit kv_cache(I...) {
+    HEED_REFUSE("kv_cache: extents are given by name, as in key{2048}, not by place",
+                detail::mistakes::extents_without_names<detail::cache_word,
+                                                        typename detail::dynamic_axes<axes<Key, A...>>::type>);
+  }
 
   /// How many keys there are.
   extent_t length() const { return length_; }
@@ -61,7 +99,8 @@ template <class T, class Key, class... A> class kv_cache {
         heed::evaluate_into(p, filled(length_, length_ + more), n);
         length_ += more;
       } else
-        detail::refuse_destination<typename decltype(n)::axes_type, storage>();
+        HEED_REFUSE("evaluate: the expression does not fit the tensor",
+                    detail::mistakes::destination_has_other_axes<typename decltype(n)::axes_type, storage_axes>);
     }
   }
   /// Keeps the first n keys; more than there are is shape_error.
@@ -81,7 +120,19 @@ template <class T, class Key, class... A> class kv_cache {
   }
   /// Along B, element i becomes what element ids(i) was (beams that continue others).
   template <class B> void reorder(expression auto const& ids) {
-    static_assert(detail::contains<B, axes<A...>>, "kv_cache: reorder along one of the cache's axes");
+    using I = std::remove_cvref_t<decltype(ids)>;
+    if constexpr (detail::is_poison<I>)
+      return;
+    else if constexpr (!detail::contains<B, axes<A...>> || !detail::contains<B, typename I::axes_type> ||
+                       !detail::subset<typename I::axes_type, axes<A...>>)
+      HEED_REFUSE("kv_cache: reorder along an axis that the cache and the ids have",
+                  detail::mistakes::ids_do_not_reorder<axes<A...>, B, typename I::axes_type>);
+    else
+      this->reorder_checked<B>(ids);
+  }
+
+ private:
+  template <class B> void reorder_checked(expression auto const& ids) {
     if (ids.template extent<B>() != data_.template extent<B>())
       throw shape_error("kv_cache: axis " + detail::axis_name<B>() + " has extent " +
                         std::to_string(data_.template extent<B>()) + ", the ids have " +
@@ -99,7 +150,10 @@ template <class... A> auto packed(expression auto const& w) {
   else {
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, A...>::type;
-    if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
+    if constexpr (!detail::good_tags<A...>) {
+      detail::refuse_tags<detail::packed_word, A...>();
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
       HEED_REFUSE("packed: the operand has no such axis",
                   detail::mistakes::axis_is_missing<detail::packed_word, Missing, Axes>);
       return detail::poison{};
@@ -119,5 +173,5 @@ template <class... A> auto packed(expression auto const& w) {
     }
   }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: axis lists that do not fit. Out: one sentence at compile time that names the operation, the axis and both sides,
-// and the run-time text of the same kind. Each mistake is one struct whose write() is the sentence.
-// Next to read: tensor.hpp, the data.
+// In: axis lists that do not fit. Out: how a mistake is said: at compile time in one sentence that names the operation, the
+// axis and both sides, at run time in a text of the same kind; and the hints at what was probably meant.
+// Next to read: mistakes.hpp, the sentences.
 #pragma once
 
 #include "axis.hpp"
+
+#include <algorithm>
 
 namespace heed::detail {
 
@@ -50,12 +52,11 @@ struct writer {
     } while (n);
     while (k) (*this)(std::string_view(&digits[--k], 1));
   }
-  template <class... A> constexpr void list(axes<A...>) {
-    (*this)("(");
+  template <class... A> constexpr void names(axes<A...>) {
     bool first = true;
     (((*this)(first ? "" : ", "), first = false, (*this)(detail::type_name<A>())), ...);
-    (*this)(")");
   }
+  template <class... A> constexpr void list(axes<A...> a) { (*this)("("), names(a), (*this)(")"); }
 };
 /// Characters as a structural type, so that compilers without generated static_assert messages print them as an argument.
 template <std::size_t N> struct sentence {
@@ -75,10 +76,13 @@ template <class Mistake> constexpr auto sentence_of() {
   return s;
 }
 template <class Mistake> inline constexpr bool fits = false;
+/// Static extents as a type, so that a compiler that prints types alone prints them too.
+template <extent_t... N> struct sizes {};
 template <auto Sentence> struct heed_says;  // never defined: its argument is the sentence
 
-// Only instantiated in a failing branch. g++ >= 14 and clang in C++26 mode print the generated text; g++ 12 and 13 print
-// it as the argument of an undefined class; older clang prints the literal and, in the condition, the readable type.
+// Only instantiated in a failing branch. g++ >= 14, and clang >= 17 in C++26 mode, print the generated text; g++ 12 and 13
+// print it as the argument of an undefined class; clang elsewhere prints the literal and, in the condition, the readable
+// type (as an argument it would break the text off after 32 letters).
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 14
 #pragma GCC diagnostic ignored "-Wc++26-extensions"
 #define HEED_REFUSE(LITERAL, ...) \
@@ -86,13 +90,14 @@ template <auto Sentence> struct heed_says;  // never defined: its argument is th
 #elif defined(__cpp_static_assert) && __cpp_static_assert >= 202306L
 #define HEED_REFUSE(LITERAL, ...) \
   static_assert(::heed::detail::fits<__VA_ARGS__>, ::heed::detail::sentence_of<__VA_ARGS__>())
-#elif defined(__GNUC__) && !defined(__clang__)
+#elif !defined(__clang__)
 #define HEED_REFUSE(LITERAL, ...) ::heed::detail::heed_says<::heed::detail::sentence_of<__VA_ARGS__>()> heed_error
 #else
 #define HEED_REFUSE(LITERAL, ...) static_assert(::heed::detail::fits<__VA_ARGS__>, LITERAL)
 #endif
 
-// ---------------------------------------------------------------- hints: two tags of one template or of one name
+// ---------------------------------------------------------------- hints: what was probably meant
+/// The name of a type without its arguments: two tags of one template are one axis in two sizes.
 template <class A> constexpr std::string_view family() {
   auto n = detail::type_name<A>();
   return n.substr(0, n.find('<'));
@@ -106,165 +111,61 @@ constexpr void hint_relative(writer& w, std::string_view has_a, std::string_view
         w("; ");
         w(detail::family<A>());
         w(" is ");
-        w(A::static_extent);
+        w(fixed_extent<A>);
         w(" in ");
         w(has_a);
         w(" and ");
-        w(X::static_extent);
+        w(fixed_extent<X>);
         w(" in ");
         w(has_b);
       }
   };
   (one(type_tag<B>{}), ...);
 }
-
-// ---------------------------------------------------------------- the mistakes
-namespace mistakes {
-
-template <class Op, class A, class Left, class Right> struct contracted_axis_missing_in_left_operand {
-  static constexpr void write(writer& w) {
-    w("dot over axis "), w(detail::type_name<A>()), w(": the left operand has no such axis, it has "), w.list(Left{});
-    w("; the right operand has "), w.list(Right{});
-    detail::hint_relative<A>(w, "the right operand", "the left operand", Left{});
+/// How many letters must be changed, added or left out to make one name of the other.
+constexpr std::size_t letters_apart(std::string_view a, std::string_view b) {
+  constexpr std::size_t longest = 40;
+  if (a.size() > longest || b.size() > longest) return longest;
+  std::size_t row[longest + 1] = {};
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t before = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      std::size_t const changed = before + (a[i - 1] != b[j - 1]);
+      before = row[j];
+      row[j] = std::min({changed, row[j] + 1, row[j - 1] + 1});
+    }
   }
-};
-template <class Op, class A, class Left, class Right> struct contracted_axis_missing_in_right_operand {
-  static constexpr void write(writer& w) {
-    w("dot over axis "), w(detail::type_name<A>()), w(": the right operand has no such axis, it has "), w.list(Right{});
-    w("; the left operand has "), w.list(Left{});
-    detail::hint_relative<A>(w, "the left operand", "the right operand", Right{});
-  }
-};
-template <class Op, class Left, class Right> struct operands_do_not_broadcast {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": neither operand has all axes of the other: left has "), w.list(Left{}), w(", right has "),
-        w.list(Right{});
-    w("; only left has "), w.list(difference<Left, Right>{}), w(", only right has "), w.list(difference<Right, Left>{});
-    for_each_axis(difference<Left, Right>{}, [&]<class A>(type_tag<A>) {
-      detail::hint_relative<A>(w, "the left operand", "the right operand", difference<Right, Left>{});
-    });
-    w(" (rename an axis, or say broadcast)");
-  }
-};
-template <class Op, class Left, class Right> struct value_types_differ {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": left is "), w(detail::type_name<Left>()), w(" and right is "), w(detail::type_name<Right>());
-    w(" (say cast<"), w(detail::type_name<Left>()), w(">(...) or cast<"), w(detail::type_name<Right>()), w(">(...))");
-  }
-};
-template <class Op, class Value> struct value_type_does_not_serve {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": values of type "), w(detail::type_name<Value>()), w(" do not serve here (say cast<...>(...))");
-  }
-};
-template <class Condition, class Values> struct condition_is_wider_than_the_values {
-  static constexpr void write(writer& w) {
-    w("where: the condition has axes "), w.list(difference<Condition, Values>{}),
-        w(" that the values lack: condition ");
-    w.list(Condition{}), w(", values "), w.list(Values{}), w(" (a forgotten rename?)");
-  }
-};
-template <class Condition> struct condition_is_no_truth_value {
-  static constexpr void write(writer& w) {
-    w("where: the condition is "), w(detail::type_name<Condition>());
-    w(", not bool: compare it, or add it to the scores if it is a bias");
-  }
-};
-template <class Op, class A, class Values> struct axis_is_missing {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(" over axis "), w(detail::type_name<A>()), w(": the operand has no such axis, it has "),
-        w.list(Values{});
+  return row[b.size()];
+}
+template <class A, class B> constexpr bool near_name() {
+  auto const a = detail::type_name<A>(), b = detail::type_name<B>();
+  std::size_t const shorter = std::min(a.size(), b.size());
+  return a.front() == b.front() && detail::letters_apart(a, b) <= (shorter < 3 ? 0U : shorter < 5 ? 1U : 3U);
+}
+/// What a list that lacks A has in its place: the same axis in another size, an axis of a similar name, or one that a rename
+/// could turn into A.
+template <class A, class... B>
+constexpr void hint_missing(writer& w, axes<B...>, bool by_rename = true, bool by_size = true) {
+  int similar = 0, possible = 0;
+  bool related = false;
+  [[maybe_unused]] auto look = [&]<class X>(type_tag<X>) {
+    related |= detail::family<A>() == detail::family<X>();
+    similar += detail::near_name<A, X>();
+    possible += fixed_extent<A> == fixed_extent<X>;
+  };
+  (look(type_tag<B>{}), ...);
+  if (related && !by_size) return;
+  [[maybe_unused]] auto say = [&]<class X>(type_tag<X>) {
+    if (related ? detail::family<A>() == detail::family<X>() : detail::near_name<A, X>())
+      w(related ? " (another size: " : " (did you mean "), w(detail::type_name<X>()), w(related ? ")" : "?)");
+    else if (!related && similar == 0 && by_rename && possible == 1 && fixed_extent<A> == fixed_extent<X>)
+      w(" (a forgotten rename<"), w(detail::type_name<X>()), w(", "), w(detail::type_name<A>()), w(">?)");
+  };
+  (say(type_tag<B>{}), ...);
+  if (!related && similar == 0 && by_rename && possible > 1)
     w(" (a forgotten rename<..., "), w(detail::type_name<A>()), w(">?)");
-  }
-};
-template <class Op, class A, class Values> struct axis_is_already_there {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": the result would have axis "), w(detail::type_name<A>()), w(" twice; the operand has "),
-        w.list(Values{});
-  }
-};
-template <class Op, class Small, class Wide> struct part_has_axes_that_the_whole_lacks {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": the "), w(Op::part), w(" has axes "), w.list(difference<Small, Wide>{}),
-        w(" that the operand lacks: ");
-    w(Op::part), w(" "), w.list(Small{}), w(", operand "), w.list(Wide{});
-  }
-};
-template <class Stored, class Target> struct destination_has_other_axes {
-  static constexpr void write(writer& w) {
-    w("evaluate: an expression with axes "), w.list(Stored{}), w(" does not fit a tensor with axes "), w.list(Target{});
-    if constexpr (difference<Stored, Target>::rank > 0) w(": the tensor lacks "), w.list(difference<Stored, Target>{});
-    if constexpr (difference<Target, Stored>::rank > 0)
-      w(": the expression lacks "), w.list(difference<Target, Stored>{});
-    for_each_axis(difference<Stored, Target>{}, [&]<class A>(type_tag<A>) {
-      detail::hint_relative<A>(w, "the expression", "the tensor", difference<Target, Stored>{});
-    });
-  }
-};
-template <class Found, class Wanted> struct expected_other_axes {
-  static constexpr void write(writer& w) {
-    w("expect: the expression has axes "), w.list(Found{}), w(", expected "), w.list(Wanted{});
-  }
-};
-template <class A, class B, class C> struct split_extents_do_not_multiply {
-  static constexpr void write(writer& w) {
-    w("split of axis "), w(detail::type_name<A>()), w(": "), w(detail::type_name<B>()), w(" x "),
-        w(detail::type_name<C>()), w(" is ");
-    w(B::static_extent), w(" x "), w(C::static_extent), w(" = "), w(B::static_extent * C::static_extent), w(", but ");
-    w(detail::type_name<A>()), w(" has "), w(A::static_extent);
-  }
-};
-template <class A, class B, class C> struct merge_extents_do_not_multiply {
-  static constexpr void write(writer& w) {
-    w("merge to axis "), w(detail::type_name<A>()), w(": "), w(detail::type_name<B>()), w(" x "),
-        w(detail::type_name<C>()), w(" is ");
-    w(B::static_extent), w(" x "), w(C::static_extent), w(" = "), w(B::static_extent * C::static_extent), w(", but ");
-    w(detail::type_name<A>()), w(" has "), w(A::static_extent);
-  }
-};
-template <class From, class To> struct renamed_extents_differ {
-  static constexpr void write(writer& w) {
-    w("rename of axis "), w(detail::type_name<From>()), w(" to "), w(detail::type_name<To>()), w(": "),
-        w(detail::type_name<From>());
-    w(" has extent "), w(From::static_extent), w(", "), w(detail::type_name<To>()), w(" has extent "),
-        w(To::static_extent);
-  }
-};
-template <class Op, class A> struct axis_must_be_dynamic {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": axis "), w(detail::type_name<A>()), w(" has the static extent "), w(A::static_extent);
-    w(", but the result has another one"), w(Op::advice);
-  }
-};
-template <class Op, class A> struct axis_must_be_static {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": axis "), w(detail::type_name<A>()), w(" must have a static extent");
-  }
-};
-template <class Op, class Left, class Right> struct axes_differ {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": both operands must have the same axes: left has "), w.list(Left{}), w(", right has "),
-        w.list(Right{});
-  }
-};
-template <class Given, class Wanted> struct extents_are_not_those_of_the_tensor {
-  static constexpr void write(writer& w) {
-    w("tensor: each axis whose extent is known at run time needs it by name, once: given "), w.list(Given{}),
-        w(", wanted "), w.list(Wanted{});
-  }
-};
-template <class List> struct axis_occurs_twice {
-  static constexpr void write(writer& w) {
-    w("tensor: an axis occurs twice in "), w.list(List{}), w(" (a square weight takes two tags)");
-  }
-};
-template <class Op, class Found> struct ids_are_no_integers {
-  static constexpr void write(writer& w) {
-    w(Op::name), w(": the ids must be integers, they are "), w(detail::type_name<Found>());
-  }
-};
-
-}  // namespace mistakes
+}
 
 // ---------------------------------------------------------------- the same at run time
 [[noreturn]] inline void refuse_extents(char const* op, std::string const& name, extent_t left, extent_t right) {

@@ -11,9 +11,6 @@ namespace heed {
 namespace detail {
 inline namespace HEED_ARCH {
 
-template <class T, class List> struct tensor_over;
-template <class T, class... A> struct tensor_over<T, axes<A...>> { using type = tensor<T, A...>; };
-
 // ---------------------------------------------------------------- leaves of an expression: do they touch a destination?
 struct memory_range {
   char const* low = nullptr;
@@ -90,6 +87,8 @@ concept destination_like = requires(std::remove_reference_t<D>& d) {
   detail::destination_leaf(d);
 };
 
+/// Reals and integers convert; a truth value is made by a comparison, not by storing.
+template <class V, class T> inline constexpr bool stores_into = !std::is_same_v<T, bool> || std::is_same_v<V, bool>;
 template <class Axes, class D> inline constexpr bool destination_fits = same_set<Axes, typename D::axes_type>;
 template <class Axes, class D> void refuse_destination() {
   HEED_REFUSE("evaluate: the expression does not fit the tensor",
@@ -164,6 +163,7 @@ template <bool MayUnfuse, bool Explains, class... R>
      }()),
      ...);
   }
+  run.flush();
 }
 template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy const& p, R... r) {
   workspace::lease lease(p.memory);
@@ -197,6 +197,7 @@ template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy cons
     using A = typename std::remove_cvref_t<decltype(from)>::axes_type;
     runner<plan::types<>, plan::types<>, false, false> copier(p, memory, nullptr, false);
     copier.map(leaf<T const, A>(detail::with_type<T const>(from)), to, 0.0);
+    copier.flush();
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_back(r.out, std::get<I>(before)), ...); }
   (std::index_sequence_for<R...>{});
@@ -255,7 +256,12 @@ template <bool MayUnfuse, class D, class E> void evaluate_to(policy const& p, D&
   if constexpr (!is_poison<E> && !is_poison<D>) {
     auto n = detail::as_node(e);
     auto out = detail::destination_leaf(d);
-    if constexpr (detail::destination_fits<typename decltype(n)::axes_type, decltype(out)>) {
+    using V = typename decltype(n)::value_type;
+    using T = typename decltype(out)::storage_type;
+    if constexpr (!stores_into<V, T>)
+      HEED_REFUSE("evaluate: the values do not go into elements of that type",
+                  mistakes::destination_of_another_kind<V, T>);
+    else if constexpr (detail::destination_fits<typename decltype(n)::axes_type, decltype(out)>) {
       detail::check_destination(n, out);
       detail::run_checked<MayUnfuse>(p, detail::make_result(n, out));
     } else
@@ -266,8 +272,10 @@ template <bool MayUnfuse, class D, class E> void evaluate_to(policy const& p, D&
 }
 template <bool MayUnfuse, class... D, class... E>
 void evaluate_to_several(policy const& p, std::tuple<D&...> const& d, E const&... e) {
-  static_assert(sizeof...(D) == sizeof...(E), "evaluate_into: one expression for each destination");
-  if constexpr (!(is_poison<E> || ...)) {
+  if constexpr (sizeof...(D) != sizeof...(E))
+    HEED_REFUSE("evaluate_into: one expression for each destination",
+                mistakes::one_expression_a_destination<sizeof...(D), sizeof...(E)>);
+  else if constexpr (!(is_poison<E> || ...)) {
     auto go = [&]<std::size_t... I>(std::index_sequence<I...>, auto const&... n) {
       if constexpr ((detail::destination_fits<typename std::remove_cvref_t<decltype(n)>::axes_type,
                                               std::remove_cvref_t<D>> &&
@@ -309,6 +317,8 @@ template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, 
 
 }  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// True where evaluate computes E without storing anything of the size of its streamed axes.
 ///
@@ -367,8 +377,43 @@ template <detail::policy_like P, class... D>
 void evaluate_into(P const& p, std::tuple<D&...> const& destinations, expression auto const&... e) {
   detail::evaluate_to_several<true>(detail::as_policy(p), destinations, e...);
 }
-
 /// @}
+}  // namespace HEED_ARCH
+
+namespace detail {
+inline namespace HEED_ARCH {
+struct policy_last_word {
+  static constexpr std::string_view name = "evaluate",
+                                    instead =
+                                        ": a policy comes first: evaluate(policy, e), evaluate_into(policy, x, e)";
+};
+template <class E> poison refuse_policy_last() {
+  if constexpr (!is_poison<E>)
+    HEED_REFUSE("evaluate: a policy comes first: evaluate(policy, e), evaluate_into(policy, x, e)",
+                mistakes::word_is_not_there<policy_last_word, E>);
+  return {};
+}
+}  // namespace HEED_ARCH
+}  // namespace detail
+inline namespace HEED_ARCH {
+
+/// @private
+template <class... A> auto evaluate(expression auto const& e, detail::policy_like auto const&) {
+  return detail::refuse_policy_last<decltype(e)>();
+}
+/// @private
+template <class D> void evaluate_into(D&&, expression auto const& e, detail::policy_like auto const&) {
+  (void)detail::refuse_policy_last<decltype(e)>();
+}
+/// @private
+template <expression D>
+  requires(!detail::destination_like<D>)
+void evaluate_into(D&&, expression auto const& e) {
+  if constexpr (!detail::is_poison<D> && !detail::is_poison<decltype(e)>)
+    HEED_REFUSE("evaluate_into: a destination comes first: a tensor, a view or a slice that may be written",
+                detail::mistakes::it_is_no_destination<typename std::remove_cvref_t<D>::axes_type,
+                                                       requires { std::declval<D>().heed_leaf(); }>);
+}
 
 /// @{
 /// The plan that evaluate would run: stages, loops, bytes and operations. By the same code, so it cannot disagree.
@@ -388,5 +433,5 @@ template <detail::policy_like P> auto explain(P const& p, expression auto const&
     return detail::explain_all<true>(detail::as_policy(p), e...);
 }
 /// @}
-
+}  // namespace HEED_ARCH
 }  // namespace heed

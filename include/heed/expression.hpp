@@ -8,10 +8,7 @@
 
 namespace heed {
 namespace detail {
-
-template <class E>
-concept expression_like = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
-template <class E> inline constexpr bool is_poison = std::is_same_v<std::remove_cvref_t<E>, poison>;
+inline namespace HEED_ARCH {
 
 /// Heavy nodes carry an id: results that are stored are found by it, so what is used twice is computed once.
 using node_id = std::uint64_t;
@@ -296,7 +293,10 @@ template <class T> inline constexpr bool is_integer = std::is_integral_v<T> && !
 /// Built only of index, integers and integer or bool tensors.
 template <class N> inline constexpr bool is_index_expression = !is_real<typename N::value_type>;
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Anything lazy: tensors, views, slices and what the words make of them.
 template <class E>
@@ -306,5 +306,5 @@ concept expression = detail::expression_like<E>;
 template <class E, class... A>
 concept has_axes = expression<E> && detail::same_set<typename std::remove_cvref_t<E>::axes_type, axes<A...>> &&
     detail::distinct<axes<A...>>;
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -8,8 +8,10 @@
 // The order is the contents.
 // clang-format off
 #include "version.hpp"          // HEED_VERSION
+#include "arch.hpp"             // flags: the instruction set, and what is refused
 #include "axis.hpp"             // names: tags, extents, the algebra of axes (Boost.Hana)
-#include "check.hpp"            // the rules that an expression must keep, and their sentences
+#include "check.hpp"            // how a mistake is said, at compile time and at run time
+#include "mistakes.hpp"         // the rules that an expression must keep, and their sentences
 #include "storage.hpp"          // bf16 and f16, types to store in
 #include "tensor.hpp"           // data: tensor, view, leaf
 #include "expression.hpp"       // the tree: every node on one screen

@@ -7,6 +7,7 @@
 #include "expression.hpp"
 
 namespace heed::detail::loops {
+inline namespace HEED_ARCH {
 
 inline constexpr int max_rank = 20;      // axes of one stage, the contracted ones included
 inline constexpr int max_operands = 48;  // terminals of one elementwise tree
@@ -30,7 +31,9 @@ inline constexpr extent_t area_rows = 1536;        // rows whose sums wait in sc
 inline constexpr extent_t few_rows = 12;           // up to here packing costs as much as multiplying
 inline constexpr extent_t in_place_elements = 8192;    // and of so small a right operand, too
 inline constexpr extent_t streaming_bytes = 16 << 20;  // of a result of a short depth: from here on past the caches
-inline constexpr extent_t streamed_elements = 4096;    // sums of a few rows, past which the right operand is streamed
+inline constexpr extent_t band_depth = 192;  // widths from which an inner contraction fills whole rows, band by band
+inline constexpr extent_t band_bytes = 16 << 20;     // of the rows of such a band, at most
+inline constexpr extent_t streamed_elements = 4096;  // sums of a few rows, past which the right operand is streamed
 inline constexpr extent_t block_elements =
     8192;  // elements of one block of a map: inputs and output stay in the L1 and L2 caches
 inline constexpr extent_t scan_limit =
@@ -160,4 +163,5 @@ struct target {
   extent_t stride[max_rank] = {};
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::detail::loops

@@ -5,12 +5,17 @@
 // (Longer than the rest: one class, a function for each kind of stage and what they share.)
 #pragma once
 
+#include "kernel/contract.hpp"
 #include "kernel/rows.hpp"
+#include "kernel/stage_group.hpp"
 #include "kernel/stream.hpp"
 #include "plan/lower.hpp"
 #include "plan/report.hpp"
 #include "policy.hpp"
 #include "program.hpp"
+
+#include <memory>
+#include <optional>
 
 namespace heed::detail {
 inline namespace HEED_ARCH {
@@ -30,6 +35,89 @@ struct stored_result {
   node_id id;
   void const* data;
   extent_t strides[loops::max_rank];
+};
+
+/// Rows of a contraction; by itself: all of them.
+struct band {
+  extent_t first = 0, count = -1;
+  bool whole() const { return count < 0; }
+};
+
+/// A contraction's operands and epilogue, as kernels read them, and the loops over them.
+template <class SA, class V, class T, class L, class R, class Epilogue>
+class made_contraction : public kernel::ready_stage {
+  L left_;
+  R right_;
+  Epilogue tree_;
+
+ public:
+  made_program<SA, T, Epilogue> program{tree_};
+  made_program<SA, V, L> load_left{left_};
+  made_program<SA, V, R> load_right{right_};
+  kernel::contract_stage<V> stage;
+  std::optional<kernel::contract_run<V>> loops;
+
+  made_contraction(L const& left, R const& right, Epilogue const& epilogue)
+      : left_(left),
+        right_(right),
+        tree_(epilogue) {}
+  int threads() const override { return loops->threads(); }
+  std::size_t scratch_bytes() const override { return loops->scratch_bytes(); }
+  std::size_t shared_bytes() const override { return loops->shared_bytes(); }
+  void run(kernel::team& t, char* memory, std::size_t per_thread, char* shared) const override {
+    loops->run(t, memory, per_thread, shared);
+  }
+};
+
+/// An elementwise tree with its loops.
+template <class SA, class T, class Tree> class made_map : public kernel::ready_stage {
+  Tree tree_;
+
+ public:
+  made_program<SA, T, Tree> program{tree_};
+  kernel::map_stage stage;
+  int team = 1;
+
+  explicit made_map(Tree const& tree) : tree_(tree) {}
+  int threads() const override { return stage.threads(team); }
+  std::size_t scratch_bytes() const override { return stage.scratch_bytes(); }
+  void run(kernel::team& t, char* memory, std::size_t per_thread, char*) const override {
+    stage.run(t, memory, per_thread);
+  }
+};
+/// A tree over rows, its sink (no_axis: none) and its epilogue, with their loops.
+template <class SA, class V, class T, class Tree, class Sink, class Epilogue>
+class made_rows : public kernel::ready_stage {
+  Tree rows_;
+  Sink sink_;
+  Epilogue tree_;
+
+  static auto sink_program(Sink const& sink) {
+    if constexpr (std::is_same_v<Sink, no_axis>)
+      return no_axis{};
+    else
+      return detail::make_program<SA, V>(sink);
+  }
+
+ public:
+  made_program<SA, T, Epilogue> program{tree_};
+  made_program<SA, V, Tree> rows_program{rows_};
+  decltype(sink_program(sink_)) sink = sink_program(sink_);
+  kernel::row_stage<V> stage;
+  int team = 1;
+
+  made_rows(Tree const& rows, Sink const& s, Epilogue const& epilogue) : rows_(rows), sink_(s), tree_(epilogue) {}
+  loops::program const* sink_or_null() const {
+    if constexpr (std::is_same_v<Sink, no_axis>)
+      return nullptr;
+    else
+      return &sink;
+  }
+  int threads() const override { return stage.threads(team); }
+  std::size_t scratch_bytes() const override { return stage.scratch_bytes(); }
+  void run(kernel::team& t, char* memory, std::size_t per_thread, char*) const override {
+    stage.run(t, memory, per_thread);
+  }
 };
 
 /// Explains: describes stages; a run that only runs does not compile the words for it.
@@ -61,7 +149,11 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
                         ": " + std::string(why));
     if (pending_ < most_pending) waiting_[pending_] = {bytes, why.data()};
     ++pending_;
-    if (!dry_) l.data = reinterpret_cast<T*>(memory_.take(bytes));
+    if (dry_) {  // an address that nothing reads, so that plans which only describe tell results apart, too
+      l.data = reinterpret_cast<T*>(nowhere_);  // NOLINT(performance-no-int-to-ptr)
+      nowhere_ += (bytes + 127) / 64 * 64;
+    } else
+      l.data = reinterpret_cast<T*>(memory_.take(bytes));
   }
   template <class T, class A> void remember(node_id id, leaf<T, A> const& l) {
     if (id == 0) return;
@@ -125,6 +217,10 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   /// True where the term has the excluding value nowhere, as far as a look at it may cost.
   template <bool ByTile, class Tree, class Shape>
   bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
+    if constexpr (is_leaf_node<Tree>) {
+      if (group_.writes(tree.data)) flush();
+    } else
+      flush();
     if (dry_) return true;
     using SA = typename Tree::axes_type;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
@@ -159,6 +255,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   }
   /// std::out_of_range unless every id lies within the table's axis.
   template <class A, class Ids, class Shape> void check_ids(Ids const& ids, extent_t extent, Shape const& shape) {
+    flush();
     if (dry_) return;
     using SA = typename Ids::axes_type;
     loops::group g;
@@ -186,15 +283,19 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     using SA = unite<A, typename Tree::axes_type>;
     stage_axes<SA> sa;
     sa.learn(out);
-    auto program = detail::make_program<SA, std::remove_const_t<T>>(tree);
+    auto made = make<made_map<SA, std::remove_const_t<T>, Tree>>(tree);
+    auto& program = made->program;
+    bool const joined = joins({&program});
     describe(
         "map", [&] { return plan::print(tree); }, sa, program, out, 0,
         [&](plan::report::stage& s) {
           s.parallel = sa.template text<A>();
           s.vectorised = last_axis(out);
-        });
+        },
+        joined);
+    group_.note(bytes_of(out));
     if (dry_) return;
-    kernel::map_stage k;
+    kernel::map_stage& k = made->stage;
     k.program = &program;
     k.target = detail::make_target<SA>(out);
     k.fill = fill;
@@ -207,13 +308,16 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       extents[n++] = sa.extents[index_of<X, SA>];
     });
     kernel::lay_out(k.target, numbers, extents, n, k.outer, k.rows, k.lanes);
-    launch(k, k.scratch_bytes());
+    made->team = kernel::team_size(threads_);
+    group_.add(*made.release());
   }
 
+  /// A stage of its own, or a band of the rows of a larger one, which that one describes.
   template <class K, class L, class R, class Epilogue, class T, class A>
   [[gnu::cold]] void contract(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out,
-                              double fill) {
+                              double fill, band const& rows = {}) {
     if constexpr (plan::is_zeroed_leaf<L> || plan::is_zeroed_leaf<R>) {
+      flush();
       auto const& l = values_of(left);
       auto const& r = values_of(right);
       if (!dry_ && ((plan::is_zeroed_leaf<L> && !all_finite(r)) || (plan::is_zeroed_leaf<R> && !all_finite(l))))
@@ -225,14 +329,14 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       using Result = difference<unite<LA, RA>, K>;
       using SA = unite_all<A, LA, RA>;
       using V = typename L::value_type;
+      using Made = made_contraction<SA, V, std::remove_const_t<T>, L, R, Epilogue>;
       stage_axes<SA> sa;
       sa.learn(left), sa.learn(right), sa.learn(out);
-      auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
-      auto load_left = detail::make_program<SA, V>(left);
-      auto load_right = detail::make_program<SA, V>(right);
-      kernel::contract_stage<V> k;
-      k.left = side<V>(load_left);
-      k.right = side<V>(load_right);
+      if (!rows.whole()) flush();
+      auto made = make<Made>(left, right, epilogue);
+      auto& k = made->stage;
+      k.left = side<V>(made->load_left);
+      k.right = side<V>(made->load_right);
       k.left.panels = panels_of(left), k.right.panels = panels_of(right);
       k.batch = sa.template group<difference<intersection<LA, RA>, K>>();
       k.m = sa.template group<difference<LA, RA>>();
@@ -240,33 +344,132 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       k.k = sa.template group<K>();
       double const operations = 2.0 * static_cast<double>(k.batch.size) * static_cast<double>(k.m.size) *
                                 static_cast<double>(k.n.size) * static_cast<double>(k.k.size);
-      describe(
-          "contraction",
-          [&] {
-            return with_slots(
-                epilogue, "dot<" + sa.template text<K>() + ">(" + plan::print(left) + ", " + plan::print(right) + ")");
-          },
-          sa, program, out, operations,
-          [&](plan::report::stage& s) {
-            s.parallel = sa.template text<difference<Result, difference<RA, LA>>>();
-            s.vectorised = sa.template text<difference<RA, LA>>();
-            s.bytes_moved +=
-                detail::operand_bytes(load_left, sa.extents) + detail::operand_bytes(load_right, sa.extents);
-          });
+      bool const joined = rows.whole() && joins({&made->program, &made->load_left, &made->load_right});
+      if (rows.whole())
+        describe(
+            "contraction",
+            [&] {
+              return with_slots(epilogue, "dot<" + sa.template text<K>() + ">(" + plan::print(left) + ", " +
+                                              plan::print(right) + ")");
+            },
+            sa, made->program, out, operations,
+            [&](plan::report::stage& s) {
+              s.parallel = sa.template text<difference<Result, difference<RA, LA>>>();
+              s.vectorised = sa.template text<difference<RA, LA>>();
+              s.bytes_moved += detail::operand_bytes(made->load_right, sa.extents);
+              s.bytes_moved += detail::operand_bytes(made->load_left, sa.extents);
+            },
+            joined);
+      group_.note(bytes_of(out));
       if (dry_) return;
-      k.epilogue = &program;
+      k.epilogue = &made->program;
       k.target = detail::make_target<SA>(out);
-      k.masked = masks(program, sa.extents);
+      k.masked = masks(made->program, sa.extents);
       k.fill = fill;
-      if (lanes_lie_left(k)) {
+      k.first_row = rows.first, k.rows = rows.count;
+      if (rows.whole() && lanes_lie_left(k)) {
         std::swap(k.left, k.right);
         std::swap(k.m, k.n);
       }
       k.typed = std::is_same_v<std::remove_const_t<T>, V>;
-      k.bare = k.typed && program.identity && !k.masked;
-      kernel::contract_run<V> const run(k, kernel::team_size(threads_));
-      start(run, run.threads());
+      k.bare = k.typed && made->program.identity && !k.masked;
+      made->loops.emplace(k, kernel::team_size(threads_));
+      group_.add(*made.release());
+      if (!rows.whole()) flush();
     }
+  }
+  /// Runs the stages that wait to be one.
+  void flush() {
+    if (!group_.empty()) group_.run(memory_);
+  }
+
+  /// dot(tree over dots with weights, values): the tree for a band of rows, stored, then the values. False where the widths
+  /// are so small, or something is excluded, so that it has to stream. The number of rows decides nothing: a row gets the same
+  /// bits alone and among others.
+  template <class K, class Scores, class Values, class Epilogue, class T, class A>
+  [[gnu::cold]] bool bands(Scores const& scores, Values const& values, Epilogue const& epilogue, leaf<T, A> const& out,
+                           double fill) {
+    using Dots = decltype(scores.dots);
+    using Rows = typename plan::rows_of_weights<K, decltype(scores.tree), Dots, Values>::rows;
+    using V = typename Values::value_type;
+    using VA = typename Values::axes_type;
+    using Band = unite<Rows, K>;
+    using SA = unite_all<A, Band, VA, typename depth_axes<Dots>::type>;
+    constexpr std::size_t last = std::tuple_size_v<Dots> - 1;
+    flush();
+    if (unfused_) return false;
+    stage_axes<SA> sa;
+    bool wide = true;
+    double operations = 0, weights = 0;
+    auto const look = [&](auto const& d) {
+      sa.learn(d.query), sa.learn(d.key);
+      wide &= d.scale == 1 &&
+              sa.template group<typename std::remove_cvref_t<decltype(d)>::over>().size >= loops::band_depth;
+      operations += 2 * static_cast<double>(d.key.size());
+      weights += static_cast<double>(d.key.size());
+    };
+    std::apply([&](auto const&... d) { (look(d), ...); }, scores.dots);
+    sa.learn(values), sa.learn(out);
+    if (!wide || sa.template group<difference<VA, K>>().size < loops::band_depth) return false;
+
+    // The tree reads all dots but the last from bands; the last is the anchor of the stage that computes it.
+    std::array<leaf<V, Band>, last + 1> store;
+    for (auto& l : store) {
+      for_each_axis(Band{}, [&]<class X>(type_tag<X>) { l.extents[index_of<X, Band>] = sa.extents[index_of<X, SA>]; });
+      l.make_dense();
+    }
+    auto const tree_over = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return plan::replace_slots(scores.tree,
+                                 std::make_tuple(detail::with_type<V const>(store[I])..., slot_node<V, Band, 0>{}));
+    };
+    auto const others = std::make_index_sequence<last>{};
+    loops::group const rows = sa.template group<Rows>(), keys = sa.template group<K>();
+    {
+      auto const tree = tree_over(others);
+      if (masks(detail::make_program<SA, V>(tree), sa.extents)) return false;
+    }
+    auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
+    extent_t const row_bytes = std::max<extent_t>(1, keys.size * static_cast<extent_t>(sizeof(V) * store.size()));
+    extent_t const fit = std::max<extent_t>(loops::row_block, loops::band_bytes / row_bytes);
+    extent_t const count = std::max<extent_t>(1, (rows.size + fit - 1) / fit);
+    operations += 2 * static_cast<double>(values.size());
+    weights += static_cast<double>(values.size());
+    describe(
+        "streamed reduction", [&] { return stream_text<K>(sa, scores, no_axis{}, values, epilogue, "dot"); }, sa,
+        program, out, static_cast<double>(rows.size) * operations,
+        [&](plan::report::stage& s) {
+          s.parallel = sa.template text<Rows>();
+          s.vectorised = sa.template text<K>() + " (scores), " + sa.template text<difference<VA, K>>() + " (values)";
+          s.streamed = sa.template text<Rows>() + " in " + std::to_string(count) + (count == 1 ? " band" : " bands");
+          s.bytes_moved += weights * static_cast<double>(sizeof(V));
+          std::apply(
+              [&](auto const&... d) { ((s.bytes_moved += static_cast<double>(d.query.size() * sizeof(V))), ...); },
+              scores.dots);
+        });
+    if (dry_ || rows.size == 0) return true;
+
+    auto const mark = memory_.here();
+    extent_t const longest = (rows.size + count - 1) / count;
+    std::array<V*, last + 1> memory;
+    for (V*& m : memory)
+      m = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(longest * keys.size) * sizeof(V)));
+    for (extent_t i = 0; i < count; ++i) {
+      band const here{rows.size * i / count, rows.size * (i + 1) / count - rows.size * i / count};
+      for (std::size_t d = 0; d <= last; ++d) store[d].data = memory[d] - here.first * keys.size;
+      auto const raw = [&]<std::size_t D>(std::integral_constant<std::size_t, D>) {
+        auto const& dot = std::get<D>(scores.dots);
+        using Over = typename std::remove_cvref_t<decltype(dot)>::over;
+        if constexpr (D < last)
+          contract<Over>(dot.query, dot.key, slot_node<V, Band, 0>{}, store[D], 0, here);
+        else
+          contract<Over>(dot.query, dot.key, tree_over(others), store[D], 0, here);
+      };
+      [&]<std::size_t... D>(std::index_sequence<D...>) { (raw(std::integral_constant<std::size_t, D>{}), ...); }
+      (std::make_index_sequence<last + 1>{});
+      contract<K>(detail::with_type<V const>(store[last]), values, epilogue, out, fill, here);
+    }
+    memory_.back_to(mark);
+    return true;
   }
 
   template <class K, class Kind, class Tree, class Sink, class Epilogue, class T, class A, class Shape>
@@ -283,8 +486,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     });
     sa.learn(out);
     sa.require_all();
-    auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
-    auto rows_program = detail::make_program<SA, V>(tree);
+    auto made = make<made_rows<SA, V, std::remove_const_t<T>, Tree, Sink, Epilogue>>(tree, sink, epilogue);
+    auto& program = made->program;
+    auto& rows_program = made->rows_program;
+    loops::program const* const sink_program = made->sink_or_null();
+    bool const joined =
+        sink_program ? joins({&program, &rows_program, sink_program}) : joins({&program, &rows_program});
     double const elements = static_cast<double>(sa.template group<TA>().size);
     describe(
         "rows",
@@ -297,9 +504,11 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
           s.parallel = sa.template text<Outer>();
           s.vectorised = sa.template text<K>();
           s.bytes_moved += detail::operand_bytes(rows_program, sa.extents);
-        });
+        },
+        joined);
+    group_.note(bytes_of(out));
     if (dry_) return;
-    kernel::row_stage<V> k;
+    kernel::row_stage<V>& k = made->stage;
     k.kind = row_kind_of(kind);
     if constexpr (std::is_same_v<Kind, kinds::standardised>) k.centred = kind.centred, k.eps = kind.eps;
     k.tree = &rows_program;
@@ -310,15 +519,9 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     k.masked = masks(program, sa.extents);
     k.fill = fill;
     split_rows<SA, Outer>(sa, k);
-    auto const with_sink = [&](auto const& s) {
-      auto sink_program = detail::make_program<SA, V>(s);
-      k.sink = &sink_program;
-      launch(k, k.scratch_bytes());
-    };
-    if constexpr (std::is_same_v<Sink, no_axis>)
-      launch(k, k.scratch_bytes());
-    else
-      with_sink(sink);
+    k.sink = sink_program;
+    made->team = kernel::team_size(threads_);
+    group_.add(*made.release());
   }
 
   template <class K, class PA, class Kind, class Scores, class Weights, class Sink, class Values, class Epilogue,
@@ -338,6 +541,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     using V = typename decltype(scores.tree)::value_type;
     using Lanes = difference<difference<PA, K>, Shared>;
     using Batch = difference<difference<PA, K>, Lanes>;
+    flush();
     stage_axes<SA> sa;
     for_each_axis(SA{}, [&]<class X>(type_tag<X>) {
       extent_t e = scores.tree.template extent<X>();
@@ -398,22 +602,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     for (int i = 0; i < dots; ++i) per_pair += 2.0 * static_cast<double>(k.parts[i].depth.size);
     describe(
         k.kind == kernel::stream_kind::softmax ? "attention" : "streamed reduction",
-        [&] {
-          std::string s = plan::print(scores.tree);
-          int number = 0;
-          auto name_dot = [&](auto const& d) {
-            using Dot = std::remove_cvref_t<decltype(d)>;
-            s = replaced(s, number++,
-                         "dot<" + sa.template text<typename Dot::over>() + ">(" + plan::print(d.query) + ", " +
-                             plan::print(d.key) + ")");
-          };
-          std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
-          if constexpr (has_weights) s = with_slots(weights, "softmax<" + sa.template text<K>() + ">(" + s + ")");
-          return with_slots(
-              epilogue, (has_values ? "dot<" : std::string(stream_name<Kind>()) + "<") + sa.template text<K>() + ">(" +
-                            s + (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));
-        },
-        sa, program, out, pairs * per_pair,
+        [&] { return stream_text<K>(sa, scores, weights, values, epilogue, stream_name<Kind>()); }, sa, program, out,
+        pairs * per_pair,
         [&](plan::report::stage& s) {
           s.parallel = sa.template text<unite<Batch, Lanes>>();
           s.vectorised = (kernel::decode::suits(k) ? sa.template text<Depths>() : sa.template text<Lanes>()) +
@@ -433,6 +623,28 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
 
  private:
   // ---------------------------------------------------------------- helpers of the stages
+  struct destroyed_only {
+    template <class X> void operator()(X* x) const { std::destroy_at(x); }
+  };
+  /// In the arena: it is ended, but its memory stays until the run ends.
+  template <class X, class... Y> std::unique_ptr<X, destroyed_only> make(Y const&... y) {
+    static_assert(alignof(X) <= 64);
+    return std::unique_ptr<X, destroyed_only>(::new (static_cast<void*>(memory_.take(sizeof(X)))) X(y...));
+  }
+  /// Whether a stage that reads these programs can wait with those that wait; if not, they run now.
+  bool joins(std::initializer_list<loops::program const*> reads) {
+    bool const fits = !unfused_ && group_.takes(reads);
+    if (!fits) flush();
+    return fits;
+  }
+  template <class T, class A> static kernel::byte_range bytes_of(leaf<T, A> const& l) {
+    if (l.data == nullptr) return {};
+    extent_t low = 0, high = 1;
+    for (std::size_t i = 0; i < A::rank; ++i)
+      (l.strides[i] < 0 ? low : high) += (std::max<extent_t>(l.extents[i], 1) - 1) * l.strides[i];
+    auto const* const first = reinterpret_cast<char const*>(l.data);
+    return {first + low * static_cast<extent_t>(sizeof(T)), first + high * static_cast<extent_t>(sizeof(T))};
+  }
   struct no_axis_list : expression_base {
     using axes_type = axes<>;
   };
@@ -480,14 +692,6 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     char* const memory = memory_.take(per_thread * static_cast<std::size_t>(threads));
     char* const shared = memory_.take(run.shared_bytes());
     run.run(memory, per_thread, shared);
-    memory_.back_to(mark);
-  }
-  template <class Stage> [[gnu::cold]] void launch(Stage const& k, std::size_t scratch) {
-    int const team = kernel::team_size(threads_);
-    auto const mark = memory_.here();
-    std::size_t const per_thread = (scratch + 127) / 64 * 64;
-    char* const memory = memory_.take(per_thread * static_cast<std::size_t>(team));
-    k.run(team, memory, per_thread);
     memory_.back_to(mark);
   }
   /// Whether a program's exclusion has to be looked at on this stage at all.
@@ -604,6 +808,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       });
     });
     map(plan::replace_slot(epilogue, detail::with_type<V const>(raw)), out, fill);
+    flush();
     memory_.back_to(mark);
   }
   template <class SA, class T, class A>
@@ -615,6 +820,25 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   }
 
   // ---------------------------------------------------------------- the report
+  template <class K, class SA, class Scores, class Weights, class Values, class Epilogue>
+  static std::string stream_text(stage_axes<SA> const& sa, Scores const& scores, Weights const& weights, Values const&,
+                                 Epilogue const& epilogue, std::string_view name) {
+    constexpr bool has_values = !std::is_same_v<Values, no_axis>;
+    std::string s = plan::print(scores.tree);
+    int number = 0;
+    auto name_dot = [&](auto const& d) {
+      using Dot = std::remove_cvref_t<decltype(d)>;
+      s = replaced(s, number++,
+                   "dot<" + sa.template text<typename Dot::over>() + ">(" + plan::print(d.query) + ", " +
+                       plan::print(d.key) + ")");
+    };
+    std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
+    if constexpr (!std::is_same_v<Weights, no_axis>)
+      s = with_slots(weights, "softmax<" + sa.template text<K>() + ">(" + s + ")");
+    using VA = typename axes_or_none<Values>::type;
+    return with_slots(epilogue, (has_values ? "dot<" : std::string(name) + "<") + sa.template text<K>() + ">(" + s +
+                                    (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));
+  }
   template <class Tree> static std::string with_slots(Tree const& tree, std::string const& anchor, int slot = 0) {
     return replaced(plan::print(tree), slot, anchor);
   }
@@ -631,7 +855,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   template <class Text, class SA, class T, class A, class More>
   void describe([[maybe_unused]] char const* kernel, [[maybe_unused]] Text&& text,
                 [[maybe_unused]] stage_axes<SA> const& sa, [[maybe_unused]] loops::program const& program,
-                leaf<T, A> const&, [[maybe_unused]] double operations, [[maybe_unused]] More&& more) {
+                leaf<T, A> const&, [[maybe_unused]] double operations, [[maybe_unused]] More&& more,
+                [[maybe_unused]] bool joins = false) {
     // results are allocated before the stages that they need and written by the last of these
     waiting_result const stored =
         pending_ > 0 && pending_ <= most_pending ? waiting_[pending_ - 1] : waiting_result{0, ""};
@@ -652,7 +877,10 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       report_->floating_point_operations += s.floating_point_operations;
       report_->bytes_moved += s.bytes_moved;
       report_->bytes_stored += s.bytes_stored;
-      report_->stages.push_back(std::move(s));
+      if (joins)
+        report_->stages.back().join(s);
+      else
+        report_->stages.push_back(std::move(s));
     }
   }
 
@@ -663,6 +891,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   arena& memory_;
   plan::report* report_;
   bool dry_;
+  kernel::stage_group group_;
+  std::uintptr_t nowhere_ = 4096;
   std::size_t stored_bytes_ = 0;
   struct waiting_result {
     std::size_t bytes;

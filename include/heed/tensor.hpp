@@ -13,14 +13,29 @@
 #include <mdspan>
 #endif
 
-#include "check.hpp"
+#include "mistakes.hpp"
 #include "storage.hpp"
 
 namespace heed {
 namespace detail {
 
-/// Base of everything that can stand in an expression; its namespace is where the operators are found.
-struct expression_base {};
+/// Base of everything that can stand in an expression; its namespace is where the operators are found. What it offers is
+/// there to be refused: an expression has no elements and is no truth value.
+struct expression_base {
+  template <std::same_as<bool> Truth> explicit operator Truth() const {
+    HEED_REFUSE("an expression is no truth value: compare two tensors with identical(a, b)",
+                mistakes::expression_as_a_truth_value<Truth>);
+    return false;
+  }
+  template <std::integral... I> float operator()(I...) const {
+    HEED_REFUSE("an expression has no elements before it is evaluated: say evaluate(...)",
+                mistakes::element_of_an_expression<axes<I...>>);
+    return 0;
+  }
+  template <std::integral I> auto operator[](I) const;
+};
+template <class E>
+concept expression_like = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
 
 /// What an operation returns after it has refused: later operations swallow it, so that one mistake gives one error.
 struct poison : expression_base {
@@ -28,7 +43,16 @@ struct poison : expression_base {
   using value_type = float;
   static constexpr bool heavy = false;
   template <class A> extent_t extent() const { return dynamic; }
+  template <std::same_as<bool> Truth> explicit operator Truth() const { return false; }
+  template <std::integral... I> float operator()(I...) const { return 0; }
+  template <std::integral I> poison operator[](I) const { return {}; }
 };
+template <class E> inline constexpr bool is_poison = std::is_same_v<std::remove_cvref_t<E>, poison>;
+template <std::integral I> auto expression_base::operator[](I) const {
+  HEED_REFUSE("x[i]: axes have names, not places: say at<A>(x, i), or x(i, j, ...) for an element of a tensor",
+              mistakes::place_of_an_axis<I>);
+  return poison{};
+}
 
 /// A 64-byte aligned block with a reference count in front.
 class buffer {
@@ -100,7 +124,7 @@ template <class T, class... A> struct leaf<T, axes<A...>> : expression_base {
     if constexpr (!contains<X, axes_type>)
       return dynamic;
     else if constexpr (!is_dynamic<X>)
-      return X::static_extent;
+      return fixed_extent<X>;
     else
       return extents[index_of<X, axes_type>];
   }
@@ -123,10 +147,13 @@ template <class T, class... A> struct leaf<T, axes<A...>> : expression_base {
     }
   }
   template <class... I> extent_t offset(I... i) const {
-    static_assert(sizeof...(I) == rank, "one coordinate for each axis");
     extent_t o = 0;
-    [[maybe_unused]] std::size_t k = 0;
-    ((o += static_cast<extent_t>(i) * strides[k++]), ...);
+    if constexpr (sizeof...(I) == rank) {
+      [[maybe_unused]] std::size_t k = 0;
+      ((o += static_cast<extent_t>(i) * strides[k++]), ...);
+    } else
+      HEED_REFUSE("tensor: one coordinate for each axis",
+                  mistakes::coordinates_are_not_those_of_the_tensor<axes<A...>, sizeof...(I)>);
     return o;
   }
 };
@@ -149,20 +176,48 @@ template <class... A> struct dynamic_axes<axes<A...>> {
 template <class... A, class... X> void name_extents(axes<A...>, extent_t* out, [[maybe_unused]] X const&... given) {
   using all = axes<A...>;
   [[maybe_unused]] int i = 0;
-  ((out[i++] = A::static_extent), ...);
+  ((out[i++] = fixed_extent<A>), ...);
   ((out[index_of<X, all>] = given.size.value), ...);
 }
 template <class All, class... X>
 inline constexpr bool extents_fit =
     distinct<All>&& distinct<axes<X...>>&& same_set<axes<X...>, typename dynamic_axes<All>::type>;
+struct tensor_word {
+  static constexpr std::string_view name = "tensor";
+};
+struct view_word {
+  static constexpr std::string_view name = "view";
+};
+struct extent_word {
+  static constexpr std::string_view name = "extent";
+};
+struct stride_word {
+  static constexpr std::string_view name = "stride";
+};
+template <class List> inline constexpr bool all_tags = false;
+template <class... A> inline constexpr bool all_tags<axes<A...>> = (axis_tag<A> && ...);
 /// Says what is wrong with extents that do not fit.
-template <class All, class... X> void refuse_named_extents() {
+template <class Op, class All, class... X> void refuse_named_extents() {
   if constexpr (!distinct<All>)
-    HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<All>);
-  else
+    HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<Op, All>);
+  else if constexpr (all_tags<All>)  // else the type was refused
     HEED_REFUSE("tensor: each axis whose extent is known at run time needs it by name, once",
-                mistakes::extents_are_not_those_of_the_tensor<axes<X...>, typename dynamic_axes<All>::type>);
+                mistakes::extents_are_not_those_of_the_tensor<Op, axes<X...>, typename dynamic_axes<All>::type>);
 }
+/// Says what is wrong with the axes or the elements of a tensor or view.
+template <bool Tags, bool Elements, class Op, class T, class... A> struct checked_type {};
+template <bool Elements, class Op, class T, class... A> struct checked_type<false, Elements, Op, T, A...> {
+  HEED_REFUSE("this is no axis: an axis is a struct that derives from heed::axis",
+              mistakes::it_is_no_axis<Op, typename first_no_tag<A...>::type>);
+};
+template <class Op, class T, class... A> struct checked_type<true, false, Op, T, A...> {
+  HEED_REFUSE("tensor: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits",
+              mistakes::elements_of_that_type<Op, T>);
+};
+template <class T>
+inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, bf16> ||
+                                   std::is_same_v<T, f16> || std::is_same_v<T, bool> ||
+                                   (std::signed_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
 
 struct uninitialised {};
 
@@ -181,7 +236,8 @@ template <std::integral... I> strides(I...) -> strides<sizeof...(I)>;
 /// Foreign memory under named axes: `view<const float, batch, query, model> v(pointer, batch{8}, query{128});`
 /// Does not own; row-major in the order written unless strides are given. The only thing here that can dangle.
 template <class T, class... A> class view : public detail::expression_base {
-  static_assert((detail::axis_tag<A> && ...), "view<T, axes...>: every axis derives from heed::axis");
+  static_assert(sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<std::remove_const_t<T>>,
+                                            detail::view_word, T, A...>));
   detail::leaf<T, axes<A...>> leaf_;
 
  public:
@@ -198,13 +254,21 @@ template <class T, class... A> class view : public detail::expression_base {
       leaf_.data = data;
       leaf_.make_dense();
     } else
-      detail::refuse_named_extents<axes_type, X...>();
+      detail::refuse_named_extents<detail::view_word, axes_type, X...>();
+  }
+  template <class U, class... X>
+    requires(!std::is_convertible_v<U*, T*>)
+  explicit view(U*, X const&...) {
+    HEED_REFUSE("view: the pointer is to values of another type than the elements",
+                detail::mistakes::pointer_does_not_fit_the_view<U, T>);
   }
   template <class... X, std::size_t N>
     requires(detail::axis_tag<X>&&...)
   explicit view(detail::type_tag<void>, T* data, strides<N> const& s, X const&... extents) : view(data, extents...) {
-    static_assert(N == sizeof...(A), "view: one stride for each axis");
-    std::copy(s.values.begin(), s.values.end(), leaf_.strides);
+    if constexpr (N == sizeof...(A))
+      std::copy(s.values.begin(), s.values.end(), leaf_.strides);
+    else
+      HEED_REFUSE("view: one stride for each axis", detail::mistakes::strides_are_not_those_of_the_view<axes_type, N>);
   }
   /// @{
   /// Strides in elements behind the extents, one for each axis in the order of the type: up to five open extents.
@@ -230,7 +294,7 @@ template <class T, class... A> class view : public detail::expression_base {
     requires(E::rank() == sizeof...(A))
   explicit view(std::mdspan<T, E, L, Access> const& m) {
     leaf_.data = m.data_handle();
-    extent_t const fixed[] = {A::static_extent..., 0};
+    extent_t const fixed[] = {detail::fixed_extent<A>..., 0};
     for (std::size_t i = 0; i < sizeof...(A); ++i) {
       leaf_.extents[i] = static_cast<extent_t>(m.extent(i));
       leaf_.strides[i] = static_cast<extent_t>(m.stride(i));
@@ -247,12 +311,16 @@ template <class T, class... A> class view : public detail::expression_base {
   extent_t size() const { return leaf_.size(); }
   /// How long axis X is.
   template <class X> extent_t extent() const {
-    static_assert(detail::contains<X, axes_type>, "extent<A>(): the view has no such axis");
+    if constexpr (!detail::contains<X, axes_type>)
+      HEED_REFUSE("extent: the view has no such axis",
+                  detail::mistakes::axis_is_missing<detail::extent_word, X, axes_type>);
     return leaf_.template extent<X>();
   }
   /// How many elements lie between neighbours along X.
   template <class X> extent_t stride() const {
-    static_assert(detail::contains<X, axes_type>, "stride<A>(): the view has no such axis");
+    if constexpr (!detail::contains<X, axes_type>)
+      HEED_REFUSE("stride: the view has no such axis",
+                  detail::mistakes::axis_is_missing<detail::stride_word, X, axes_type>);
     return leaf_.template stride<X>();
   }
   /// The element at these coordinates, in the order of the type; unchecked.
@@ -263,7 +331,8 @@ template <class T, class... A> class view : public detail::expression_base {
 /// Owns its elements: 64-byte aligned, row-major in the order written, zero-initialised. Copies are deep.
 /// `tensor<float, batch, query, model> x{batch{2}, query{12}};` names the extents that the type leaves open, once each.
 template <class T, class... A> class tensor : public detail::expression_base {
-  static_assert((detail::axis_tag<A> && ...), "tensor<T, axes...>: every axis derives from heed::axis");
+  static_assert(
+      sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<T>, detail::tensor_word, T, A...>));
   detail::leaf<T, axes<A...>> leaf_;
 
   void allocate(bool zero) {
@@ -271,7 +340,7 @@ template <class T, class... A> class tensor : public detail::expression_base {
     leaf_.owner = detail::buffer(static_cast<std::size_t>(n) * sizeof(T));
     leaf_.data = static_cast<T*>(leaf_.owner.data());
     leaf_.make_dense();
-    if (zero && n > 0) std::memset(static_cast<void*>(leaf_.data), 0, static_cast<std::size_t>(n) * sizeof(T));
+    if (zero && n > 0) std::memset(leaf_.owner.data(), 0, static_cast<std::size_t>(n) * sizeof(T));
   }
 
  public:
@@ -281,8 +350,8 @@ template <class T, class... A> class tensor : public detail::expression_base {
   /// Open extents are 0.
   tensor() {
     if constexpr (!detail::distinct<axes_type>)
-      HEED_REFUSE("tensor: an axis occurs twice", detail::mistakes::axis_occurs_twice<axes_type>);
-    extent_t const fixed[] = {A::static_extent..., 0};
+      HEED_REFUSE("tensor: an axis occurs twice", detail::mistakes::axis_occurs_twice<detail::tensor_word, axes_type>);
+    extent_t const fixed[] = {detail::fixed_extent<A>..., 0};
     for (std::size_t i = 0; i < sizeof...(A); ++i) leaf_.extents[i] = fixed[i] == detail::dynamic ? 0 : fixed[i];
     allocate(true);
   }
@@ -294,7 +363,24 @@ template <class T, class... A> class tensor : public detail::expression_base {
       detail::name_extents(axes_type{}, leaf_.extents, extents...);
       allocate(true);
     } else
-      detail::refuse_named_extents<axes_type, X...>();
+      detail::refuse_named_extents<detail::tensor_word, axes_type, X...>();
+  }
+  template <std::integral... I>
+    requires(sizeof...(I) > 0)
+  explicit tensor(I...) {
+    HEED_REFUSE(
+        "tensor: extents are given by name, as in query{128}, not by place",
+        detail::mistakes::extents_without_names<detail::tensor_word, typename detail::dynamic_axes<axes_type>::type>);
+  }
+  template <detail::expression_like E>
+    requires(!detail::is_poison<E> && !std::is_same_v<E, tensor>)
+  tensor(E const&) {  // NOLINT: refused, so that `tensor x = a + b` gives a sentence
+    if constexpr (sizeof...(A) == 0 || detail::same_set<typename E::axes_type, axes_type>)
+      HEED_REFUSE("tensor: an expression has no elements yet: say evaluate(...)",
+                  detail::mistakes::tensor_of_an_expression<typename E::axes_type, axes_type>);
+    else
+      HEED_REFUSE("evaluate: the expression does not fit the tensor",
+                  detail::mistakes::destination_has_other_axes<typename E::axes_type, axes_type>);
   }
   /// Copies the elements.
   tensor(tensor const& other) {
@@ -305,7 +391,7 @@ template <class T, class... A> class tensor : public detail::expression_base {
   }
   /// Takes the buffer; other's open extents are 0 afterwards.
   tensor(tensor&& other) noexcept : leaf_(std::exchange(other.leaf_, {})) {
-    extent_t const fixed[] = {A::static_extent..., 0};
+    extent_t const fixed[] = {detail::fixed_extent<A>..., 0};
     for (std::size_t i = 0; i < sizeof...(A); ++i) other.leaf_.extents[i] = fixed[i] == detail::dynamic ? 0 : fixed[i];
   }
   /// A new buffer: expressions made before keep the old one.
@@ -335,12 +421,16 @@ template <class T, class... A> class tensor : public detail::expression_base {
   T const* end() const { return data() + size(); }  ///< behind the last
   /// How long axis X is.
   template <class X> extent_t extent() const {
-    static_assert(detail::contains<X, axes_type>, "extent<A>(): the tensor has no such axis");
+    if constexpr (!detail::contains<X, axes_type>)
+      HEED_REFUSE("extent: the tensor has no such axis",
+                  detail::mistakes::axis_is_missing<detail::extent_word, X, axes_type>);
     return leaf_.template extent<X>();
   }
   /// How many elements lie between neighbours along X.
   template <class X> extent_t stride() const {
-    static_assert(detail::contains<X, axes_type>, "stride<A>(): the tensor has no such axis");
+    if constexpr (!detail::contains<X, axes_type>)
+      HEED_REFUSE("stride: the tensor has no such axis",
+                  detail::mistakes::axis_is_missing<detail::stride_word, X, axes_type>);
     return leaf_.template stride<X>();
   }
   /// The element at these coordinates, in the order of the type; unchecked.
@@ -368,6 +458,11 @@ template <class T, class... A> class tensor : public detail::expression_base {
 };
 /// @private
 tensor(detail::poison)->tensor<float>;
+namespace detail {
+template <class T, class List> struct tensor_over;
+template <class T, class... A> struct tensor_over<T, axes<A...>> { using type = tensor<T, A...>; };
+}  // namespace detail
+template <detail::expression_like E> tensor(E const&) -> tensor<float>;  // refused by the constructor
 
 /// True where both have the same extents and the same bits in every element (so a NaN equals itself, and -0 is not 0).
 /// `==` compares element by element and is an expression.
@@ -375,6 +470,12 @@ template <class T, class... A> bool identical(tensor<T, A...> const& a, tensor<T
   for (std::size_t i = 0; i < sizeof...(A); ++i)
     if (a.heed_leaf().extents[i] != b.heed_leaf().extents[i]) return false;
   return a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;
+}
+template <detail::expression_like A, detail::expression_like B> bool identical(A const&, B const&) {
+  if constexpr (!detail::is_poison<A> && !detail::is_poison<B>)
+    HEED_REFUSE("identical: it compares two tensors of one type: evaluate first",
+                detail::mistakes::tensors_of_different_types<typename A::axes_type, typename B::axes_type>);
+  return false;
 }
 
 }  // namespace heed

@@ -3,6 +3,7 @@
 // The distance is max |a - b| / max(1, |b|); equal infinities and two NaNs agree, anything else with them does not.
 // Next: schedules.hpp, which repeats a comparison under every schedule and several numbers of threads.
 #pragma once
+#include "exceptions.hpp"
 #include "reference.hpp"
 #include "tensors.hpp"
 
@@ -10,7 +11,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <exception>
 #include <initializer_list>
 #include <ios>
 #include <sstream>
@@ -18,8 +18,6 @@
 #include <vector>
 
 namespace test {
-
-using verdict = boost::test_tools::predicate_result;
 
 inline std::vector<double> numbers_of(std::vector<double> numbers) { return numbers; }
 inline std::vector<double> numbers_of(std::initializer_list<double> numbers) { return numbers; }
@@ -94,31 +92,6 @@ template <class Left, class Right> verdict same_bits(const Left& left, const Rig
     ++at;
   }
   return verdict(true);
-}
-
-/// `BOOST_TEST(throws<heed::shape_error>([&] { ... }));`
-template <class Exception, class Action> verdict throws(Action action) {
-  verdict no(false);
-  try {
-    action();
-  } catch (const Exception&) {
-    return verdict(true);
-  } catch (const std::exception& other) {
-    no.message() << "another exception: " << other.what();
-    return no;
-  }
-  no.message() << "nothing was thrown";
-  return no;
-}
-
-/// What an exception says, or "nothing was thrown".
-template <class Exception, class Action> std::string message_of(Action action) {
-  try {
-    action();
-  } catch (const Exception& exception) {
-    return exception.what();
-  }
-  return "nothing was thrown";
 }
 
 }  // namespace test

@@ -15,7 +15,7 @@ install(DIRECTORY include/heed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 install(TARGETS heed EXPORT heedTargets)
 install(EXPORT heedTargets NAMESPACE heed:: DESTINATION ${heed_package_dir})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/heedConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/heedConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake DESTINATION ${heed_package_dir})
+              ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake ${CMAKE_CURRENT_LIST_DIR}/io.cmake DESTINATION ${heed_package_dir})
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
 configure_file(${CMAKE_CURRENT_LIST_DIR}/heed.pc.in heed.pc @ONLY)
@@ -31,6 +31,7 @@ if(PROJECT_IS_TOP_LEVEL)
   set(CPACK_DEBIAN_PACKAGE_ARCHITECTURE all) # headers
   set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS "libboost-dev (>= 1.74), libxsimd-dev (>= 8.1)")
+  set(CPACK_DEBIAN_PACKAGE_SUGGESTS nlohmann-json3-dev) # for heed/io/safetensors.hpp
   set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "g++ (>= 12) | clang (>= 14)")
   set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
       "header-only C++20 library for attention as typed tensor expressions

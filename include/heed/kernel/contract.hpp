@@ -116,8 +116,8 @@ template <class T> class contract_run {
   void multiply(extent_t const* origin, T* packed, T* area, scratch const& memory, Share&& share) const {
     for (extent_t p = 0; p < panels_; p += stretch_) {
       extent_t const stretch = std::min(stretch_, panels_ - p);
-      for (extent_t m = 0; m < c_.m.size; m += area_rows_) {
-        extent_t const rows_here = std::min(area_rows_, c_.m.size - m), blocks = (rows_here + rows_ - 1) / rows_;
+      for (extent_t m = 0; m < c_.row_count(); m += area_rows_) {
+        extent_t const rows_here = std::min(area_rows_, c_.row_count() - m), blocks = (rows_here + rows_ - 1) / rows_;
         // few blocks of rows: share the panels as well
         extent_t const pieces = std::min(stretch, std::max<extent_t>(1, 4 * threads_ / blocks));
         extent_t const step = together_ && threads_ > 1 ? (stretch + pieces - 1) / pieces : stretch;
@@ -134,8 +134,9 @@ template <class T> class contract_run {
           share(blocks * chunks, [&](extent_t job) {
             scratch local = memory;
             extent_t const i = job / chunks * rows_, j = job % chunks * step;
-            multiply_rows(origin, m + i, std::min(rows_, rows_here - i), p + j, p + std::min(stretch, j + step), d,
-                          span, packed, p, area ? area + i * stretch_ * width_of_panel : nullptr, local);
+            multiply_rows(origin, c_.first_row + m + i, std::min(rows_, rows_here - i), p + j,
+                          p + std::min(stretch, j + step), d, span, packed, p,
+                          area ? area + i * stretch_ * width_of_panel : nullptr, local);
           });
         }
       }
@@ -144,7 +145,8 @@ template <class T> class contract_run {
 
  public:
   contract_run(stage const& c, int threads) : c_(c), at_(c) {
-    double const work = static_cast<double>(c.batch.size) * static_cast<double>(c.m.size) *
+    extent_t const row_count = c.row_count();
+    double const work = static_cast<double>(c.batch.size) * static_cast<double>(row_count) *
                         static_cast<double>(c.n.size) * static_cast<double>(c.k.size + 1);
     threads_ = work < 40000 ? 1 : threads;
     together_ = threads_ == 1 || c.batch.size < 2 * threads_;
@@ -152,13 +154,14 @@ template <class T> class contract_run {
     bool const rows_of_lanes =
         at_.right_flat && at_.right_columns.whole && (at_.right_columns.step == 1 || c.n.size == 1);
     bool const small = c.k.size * c.n.size <= loops::in_place_elements;
-    come_ = rows_of_lanes && (c.m.size <= loops::few_rows || small) ? panels_come::in_place
-            : c.m.size <= loops::few_rows                           ? panels_come::block_by_block
-                                                                    : panels_come::packed;
+    come_ = rows_of_lanes && (row_count <= loops::few_rows || small) ? panels_come::in_place
+            : row_count <= loops::few_rows                           ? panels_come::block_by_block
+                                                                     : panels_come::packed;
     if (come_ == panels_come::packed) ready_ = at_.ready(c);
     bool const packs = come_ == panels_come::packed;
     if (ready_) come_ = panels_come::ready;
-    few_ = come_ == panels_come::in_place && c.m.size <= most_rows_streamed && c.n.size > 2 * width_of_panel;
+    few_ = come_ == panels_come::in_place && c.m.size <= most_rows_streamed && row_count == c.m.size &&
+           c.n.size > 2 * width_of_panel;
     constexpr extent_t budget = loops::packed_bytes / (width_of_panel * static_cast<extent_t>(sizeof(T)));
     if (!packs) {
       span_ = depth(), stretch_ = panels_;
@@ -169,7 +172,7 @@ template <class T> class contract_run {
     }
     if (panels_ > 0)
       stretch_ = (panels_ + (panels_ + stretch_ - 1) / stretch_ - 1) / ((panels_ + stretch_ - 1) / stretch_);
-    extent_t const m = std::max<extent_t>(c.m.size, 1), tall = loops::row_block;
+    extent_t const m = std::max<extent_t>(row_count, 1), tall = loops::row_block;
     extent_t const blocks = (m + tall + tall / 4 - 1) / (tall + tall / 4);
     extent_t const grain = tile_rows<tile_vectors>;
     rows_ = std::min(m, ((m + blocks - 1) / blocks + grain - 1) / grain * grain);
@@ -193,31 +196,30 @@ template <class T> class contract_run {
     return bytes(packed_elements()) + bytes(area_elements());
   }
 
-  void run(char* memory, std::size_t per_thread, char* shared) const {
-    if (c_.batch.size == 0 || c_.m.size == 0 || c_.n.size == 0) return;
-    run_team(threads_, [&](team& t) {
-      scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
-      extent_t origin[loops::max_rank] = {};
-      if (few_) return streamed_rows<T>::run(c_, at_, threads_, t, s);
-      if (!together_) {
-        t.share(c_.batch.size, [&](extent_t b) {
-          scratch local = s;
-          c_.batch.locate(b, origin);
-          T* const packed = come_ == panels_come::packed ? local.take_as<T>(packed_elements()) : nullptr;
-          T* const area = area_ ? local.take_as<T>(area_elements()) : nullptr;
-          multiply(origin, packed, area, local, [](extent_t jobs, auto&& body) {
-            for (extent_t job = 0; job < jobs; ++job) body(job);
-          });
-        });
-        return;
-      }
-      T* const packed = reinterpret_cast<T*>(shared);
-      T* const area = area_ ? reinterpret_cast<T*>(shared + (bytes(packed_elements()) + 63) / 64 * 64) : nullptr;
-      for (extent_t b = 0; b < c_.batch.size; ++b) {
+  /// On each thread of a team.
+  void run(team& t, char* memory, std::size_t per_thread, char* shared) const {
+    if (c_.batch.size == 0 || c_.row_count() == 0 || c_.n.size == 0) return;
+    scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
+    extent_t origin[loops::max_rank] = {};
+    if (few_) return streamed_rows<T>::run(c_, at_, threads_, t, s);
+    if (!together_) {
+      t.share(c_.batch.size, [&](extent_t b) {
+        scratch local = s;
         c_.batch.locate(b, origin);
-        multiply(origin, packed, area, s, [&](extent_t jobs, auto&& body) { t.share(jobs, body); });
-      }
-    });
+        T* const packed = come_ == panels_come::packed ? local.take_as<T>(packed_elements()) : nullptr;
+        T* const area = area_ ? local.take_as<T>(area_elements()) : nullptr;
+        multiply(origin, packed, area, local, [](extent_t jobs, auto&& body) {
+          for (extent_t job = 0; job < jobs; ++job) body(job);
+        });
+      });
+      return;
+    }
+    T* const packed = reinterpret_cast<T*>(shared);
+    T* const area = area_ ? reinterpret_cast<T*>(shared + (bytes(packed_elements()) + 63) / 64 * 64) : nullptr;
+    for (extent_t b = 0; b < c_.batch.size; ++b) {
+      c_.batch.locate(b, origin);
+      multiply(origin, packed, area, s, [&](extent_t jobs, auto&& body) { t.share(jobs, body); });
+    }
   }
 };
 

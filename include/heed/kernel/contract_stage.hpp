@@ -66,12 +66,15 @@ inline extent_t offset_in(loops::group const& g, extent_t const* coordinates, ex
 template <class T> struct contract_stage {
   matrix left, right;
   loops::group batch, m, n, k;
+  extent_t first_row = 0, rows = -1;  // a band of m; -1: all of it
   loops::program const* epilogue = nullptr;
   loops::target target;
   bool typed = false;  // the target holds T, so that sums can lie there
   bool masked = false;
   bool bare = false;  // the epilogue hands on slot 0, and the target holds T, and nothing is masked
   double fill = 0;
+
+  extent_t row_count() const { return rows < 0 ? m.size : rows; }
 };
 
 /// Where the operands and the target of a stage lie, found once for all its blocks.

@@ -25,28 +25,29 @@ struct map_stage {
   }
   std::size_t scratch_bytes() const { return block_scratch(*program, row_chunk(), lane_chunk()) + 4096; }
 
-  void run(int threads, char* memory, std::size_t per_thread) const {
-    if (outer.size == 0 || rows.size == 0 || lanes.size == 0) return;
+  extent_t row_blocks() const { return (rows.size + row_chunk() - 1) / row_chunk(); }
+  extent_t lane_blocks() const { return (lanes.size + lane_chunk() - 1) / lane_chunk(); }
+  extent_t blocks() const { return rows.size == 0 || lanes.size == 0 ? 0 : outer.size * row_blocks() * lane_blocks(); }
+  // several small blocks make one job, so that sharing them costs nothing
+  extent_t bundle() const { return std::max<extent_t>(1, 4096 / std::max<extent_t>(1, row_chunk() * lane_chunk())); }
+  int threads(int most) const { return blocks() <= bundle() ? 1 : most; }
+
+  void run(team& t, char* memory, std::size_t per_thread) const {
+    extent_t const all = blocks(), together = bundle();
+    if (all == 0) return;
     extent_t const row_step = row_chunk(), lane_step = lane_chunk();
-    extent_t const row_blocks = (rows.size + row_step - 1) / row_step,
-                   lane_blocks = (lanes.size + lane_step - 1) / lane_step;
-    extent_t const jobs = outer.size * row_blocks * lane_blocks;
-    // several small blocks make one job, so that sharing them costs nothing
-    extent_t const bundle = std::max<extent_t>(1, 4096 / std::max<extent_t>(1, row_step * lane_step));
-    auto work = [&](team& t) {
-      t.share((jobs + bundle - 1) / bundle, [&](extent_t job) {
-        scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
-        extent_t coordinates[loops::max_rank] = {};
-        for (extent_t j = job * bundle; j < std::min(jobs, (job + 1) * bundle); ++j) {
-          outer.locate(j / (row_blocks * lane_blocks), coordinates);
-          extent_t const r = j / lane_blocks % row_blocks * row_step, l = j % lane_blocks * lane_step;
-          block b{
-              coordinates, &rows, r, std::min(row_step, rows.size - r), &lanes, l, std::min(lane_step, lanes.size - l)};
-          run_block(*program, b, nullptr, target, s, masked, fill);
-        }
-      });
-    };
-    run_team(jobs <= bundle ? 1 : threads, work);
+    extent_t const row_count = row_blocks(), lane_count = lane_blocks();
+    t.share((all + together - 1) / together, [&](extent_t job) {
+      scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
+      extent_t coordinates[loops::max_rank] = {};
+      for (extent_t j = job * together; j < std::min(all, (job + 1) * together); ++j) {
+        outer.locate(j / (row_count * lane_count), coordinates);
+        extent_t const r = j / lane_count % row_count * row_step, l = j % lane_count * lane_step;
+        block b{
+            coordinates, &rows, r, std::min(row_step, rows.size - r), &lanes, l, std::min(lane_step, lanes.size - l)};
+        run_block(*program, b, nullptr, target, s, masked, fill);
+      }
+    });
   }
 };
 

@@ -4,6 +4,8 @@
 // Next to read: block.hpp, the smallest piece of work.
 #pragma once
 
+#include "../arch.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <exception>
@@ -14,6 +16,7 @@
 #endif
 
 namespace heed::kernel {
+inline namespace HEED_ARCH {
 
 /// The threads a stage may use: the wanted number, or OpenMP's default where that is 0; 1 inside a region that may not nest.
 inline int team_size(int wanted) {
@@ -83,4 +86,5 @@ template <class Body> void run_team([[maybe_unused]] int threads, Body&& body) {
   if (error) std::rethrow_exception(error);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed::kernel

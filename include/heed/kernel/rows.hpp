@@ -238,21 +238,23 @@ template <class T> struct row_stage {
     return T(0);
   }
 
-  void run(int threads, char* memory, std::size_t per_thread) const {
-    if (outer.size == 0 || rows.size == 0) return;
-    if (keeps_rows() && lanes.size == 0) return;
-    extent_t const step = row_chunk(), chunks = (rows.size + step - 1) / step, jobs = outer.size * chunks;
-    extent_t const bundle = std::max<extent_t>(1, 4096 / std::max<extent_t>(1, step * padded()));
-    run_team(jobs <= bundle ? 1 : threads, [&](team& t) {
-      t.share((jobs + bundle - 1) / bundle, [&](extent_t job) {
-        for (extent_t j = job * bundle; j < std::min(jobs, (job + 1) * bundle); ++j) {
-          scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
-          extent_t coordinates[loops::max_rank] = {};
-          outer.locate(j / chunks, coordinates);
-          extent_t const from = j % chunks * step;
-          run_rows(coordinates, from, std::min(step, rows.size - from), s);
-        }
-      });
+  extent_t chunks() const { return (rows.size + row_chunk() - 1) / row_chunk(); }
+  extent_t blocks() const { return keeps_rows() && lanes.size == 0 ? 0 : outer.size * chunks(); }
+  // several short rows make one job
+  extent_t bundle() const { return std::max<extent_t>(1, 4096 / std::max<extent_t>(1, row_chunk() * padded())); }
+  int threads(int most) const { return blocks() <= bundle() ? 1 : most; }
+
+  void run(team& t, char* memory, std::size_t per_thread) const {
+    extent_t const all = blocks(), together = bundle(), step = row_chunk(), count = chunks();
+    if (all == 0) return;
+    t.share((all + together - 1) / together, [&](extent_t job) {
+      for (extent_t j = job * together; j < std::min(all, (job + 1) * together); ++j) {
+        scratch s(memory + static_cast<std::size_t>(t.thread) * per_thread, per_thread);
+        extent_t coordinates[loops::max_rank] = {};
+        outer.locate(j / count, coordinates);
+        extent_t const from = j % count * step;
+        run_rows(coordinates, from, std::min(step, rows.size - from), s);
+      }
     });
   }
 

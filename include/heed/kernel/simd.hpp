@@ -4,9 +4,7 @@
 // Next: multiply.hpp, the register tiles built of these.
 #pragma once
 
-#if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__)
-#error "heed: -ffast-math would let the compiler forget NaN and infinity, which masks and empty rows rest on"
-#endif
+#include "../arch.hpp"
 
 #include <xsimd/xsimd.hpp>
 
@@ -18,25 +16,6 @@
 
 #if defined(__x86_64__) || defined(__i386__)
 #include <immintrin.h>
-#endif
-
-// One namespace for each set of instructions, so that translation units compiled with other flags can be linked.
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-#define HEED_ARCH avx512
-#elif defined(__AVX512F__)
-#define HEED_ARCH avx512f
-#elif defined(__AVX2__) && defined(__FMA__)
-#define HEED_ARCH avx2
-#elif defined(__AVX__)
-#define HEED_ARCH avx
-#elif defined(__SSE2__)
-#define HEED_ARCH sse
-#elif defined(__aarch64__)
-#define HEED_ARCH neon64
-#elif defined(__ARM_NEON)
-#define HEED_ARCH neon
-#else
-#define HEED_ARCH generic
 #endif
 
 #define HEED_INLINE inline __attribute__((always_inline))

@@ -8,7 +8,30 @@
 #include <cmath>
 
 namespace heed {
+namespace detail {
+inline namespace HEED_ARCH {
+struct attention_word {
+  static constexpr std::string_view name = "attention";
+};
+/// Scores with a mask over them; refused, once, where one of them does not go over the keys.
+template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask const&, Apply const& apply, E const& e) {
+  if constexpr (is_poison<E>)
+    return poison{};
+  else if constexpr (!contains<Key, typename E::axes_type>) {
+    HEED_REFUSE("attention: the scores have no such axis (a forgotten rename?)",
+                mistakes::axis_is_missing<attention_word, Key, typename E::axes_type>);
+    return poison{};
+  } else if constexpr (!mask_is_over<Mask, Key>) {
+    HEED_REFUSE("attention: the mask is over other keys (query and key swapped?)",
+                mistakes::mask_is_over_other_keys<attention_word, typename keys_of_mask<Mask>::type, Key>);
+    return poison{};
+  } else
+    return apply(e);
+}
+}  // namespace HEED_ARCH
+}  // namespace detail
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// Every line of attention that somebody may want to look at, as expressions: what is not asked for is not computed.
 template <class Scores, class Weights, class LogSumExp, class Context> struct attended {
@@ -36,7 +59,8 @@ template <class Attended, class Output> attention_parts(Attended, Output) -> att
 template <class Key, class DHead, class Mask = unchanged_function>
 auto attend(expression auto const& q, expression auto const& k, expression auto const& v, Mask const& mask = {}) {
   auto const width = static_cast<double>(detail::as_node(q).template extent<DHead>());
-  auto const scores = detail::without_past(mask, heed::dot<DHead>(q, k) / std::sqrt(width));
+  auto const apply = [&](auto const& e) { return detail::without_past(mask, e); };
+  auto const scores = detail::masked_scores<Key>(mask, apply, heed::dot<DHead>(q, k) / std::sqrt(width));
   auto const weights = heed::softmax<Key>(scores);
   auto const lse = heed::log_sum_exp<Key>(scores);
   auto const context = heed::dot<Key>(weights, v);
@@ -90,13 +114,16 @@ template <class P> auto project_memory(expression auto const& memory, P const& p
   return projected_memory{nn::project_keys(memory, p), nn::project_values(memory, p)};
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 
 namespace detail {
+inline namespace HEED_ARCH {
 template <class M> inline constexpr bool is_projected = false;
 template <class K, class V> inline constexpr bool is_projected<nn::projected_memory<K, V>> = true;
 /// What a cross-attention can read.
 template <class M>
 concept memory_like = expression_like<M> || is_projected<M>;
+}  // namespace HEED_ARCH
 }  // namespace detail
 }  // namespace heed

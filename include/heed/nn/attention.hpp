@@ -7,13 +7,8 @@
 #include "attend.hpp"
 
 namespace heed {
-namespace detail {
-struct attention_word {
-  static constexpr std::string_view name = "attention";
-};
-}  // namespace detail
-
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// w_q [model, head, d_head], w_k [memory, head, d_head], w_v [memory, head, d_value], w_o [head, d_value, model]: all
 /// zero at first, extents that the types leave open by name. Memory is the model axis of what is attended to.
@@ -94,7 +89,7 @@ struct biased_attention_parameters : attention_parameters<T, Model, Head, DHead,
 template <class Query, class Key, class P, class Mask = unchanged_function, class Positions = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, P const& p, Mask const& mask = {},
                                 Positions const& positions = {}) {
-  auto const in = detail::layer_input<typename P::layer, Query, typename P::model_axis>(x, p.w_q);
+  auto const in = detail::self_input<typename P::layer, Query, Key, typename P::model_axis>(x, p.w_q);
   auto const q = detail::without_past(positions, nn::project_queries(in, p));
   auto const k = heed::rename<Query, Key>(detail::without_past(positions, nn::project_keys(in, p)));
   auto const v = heed::rename<Query, Key>(nn::project_values(in, p));
@@ -139,5 +134,6 @@ auto multi_head_attention(expression auto const& x, Memory const& memory, P cons
   return nn::multi_head_attention_parts<Key>(x, memory, p, mask).output;
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

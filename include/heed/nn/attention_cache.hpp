@@ -7,12 +7,15 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct attention_cache_word {
   static constexpr std::string_view name = "attention_cache";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// Keys and values of a sequence that grows, as the attention with the parameters Attention makes them, stored as T;
 /// Batch... are the other axes of its input. Extents that are left open by name, the capacity as that of Key.
@@ -67,14 +70,15 @@ template <class Query, class Key, class P, class Cache, class Mask = causal_mask
   requires(is_attention_cache<Cache>)
 auto multi_head_attention_parts(expression auto const& x, P const& p, Cache& cache, Mask const& mask = {},
                                 Positions const& positions = {}) {
-  auto const in = detail::layer_input<typename P::layer, Query, typename P::model_axis>(x, p.w_q);
+  auto const in = detail::self_input<typename P::layer, Query, Key, typename P::model_axis>(x, p.w_q);
   extent_t const past = cache.length();
   auto const q = detail::with_past(positions, nn::project_queries(in, p), past);
   auto const k = detail::with_past(positions, nn::project_keys(in, p), past);
   cache.append(heed::rename<Query, Key>(k), heed::rename<Query, Key>(nn::project_values(in, p)));
+  auto const apply = [&](auto const& scores) { return detail::with_past(mask, scores, past); };
   auto const a = nn::attend<Key, typename P::d_head_axis>(
       q, cache.keys.view(), cache.values.view(),
-      [&](auto const& scores) { return detail::with_past(mask, scores, past); });
+      [&](auto const& scores) { return detail::masked_scores<Key>(mask, apply, scores); });
   return attention_parts{a, nn::project_context(a.context, p)};
 }
 /// The same as an expression; causal unless another mask is given.
@@ -88,5 +92,6 @@ auto multi_head_attention(expression auto const& x, P const& p, Cache& cache, Ma
   return nn::multi_head_attention_parts<Query, Key>(x, p, cache, mask, positions).output;
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

@@ -8,26 +8,33 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 /// Calls f(e, past) where f takes two arguments, else f(e): past is the number of positions before the first of e.
-template <class F, class E> auto with_past(F const& f, E const& e, extent_t past) {
+template <class F, class E> auto without_past(F const& f, E const& e) {
+  if constexpr (is_poison<E>)
+    return poison{};
+  else if constexpr (expression_like<F> || !std::is_invocable_v<F const&, E const&>) {
+    HEED_REFUSE("nn: a function of an expression is needed (for a condition say nn::keep(...))",
+                mistakes::it_is_no_function<F>);
+    return poison{};
+  } else
+    return f(e);
+}
+template <class F, class E> auto with_past(F const& f, E const& e, [[maybe_unused]] extent_t past) {
   if constexpr (is_poison<E>)
     return poison{};
   else if constexpr (std::is_invocable_v<F const&, E const&, extent_t>)
     return f(e, past);
   else
-    return f(e);
-}
-template <class F, class E> auto without_past(F const& f, E const& e) {
-  if constexpr (is_poison<E>)
-    return poison{};
-  else
-    return f(e);
+    return detail::without_past(f, e);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// Leaves an expression as it is: no mask, no positions, a linear activation.
 struct unchanged_function {
@@ -75,6 +82,19 @@ template <class Query, class Key> struct causal_mask {
     return heed::where(heed::causal<Query, Key>(past), scores);
   }
 };
+}  // namespace HEED_ARCH
+}  // namespace nn
+namespace detail {
+inline namespace HEED_ARCH {
+template <class Mask, class Key> inline constexpr bool mask_is_over = true;
+template <class Query, class MaskKey, class Key>
+inline constexpr bool mask_is_over<nn::causal_mask<Query, MaskKey>, Key> = std::is_same_v<MaskKey, Key>;
+template <class Mask> struct keys_of_mask { using type = no_axis; };
+template <class Query, class Key> struct keys_of_mask<nn::causal_mask<Query, Key>> { using type = Key; };
+}  // namespace HEED_ARCH
+}  // namespace detail
+namespace nn {
+inline namespace HEED_ARCH {
 /// The mask that keeps where a condition holds: `keep(index<key>() < length)`.
 auto keep(expression auto const& condition) {
   return [c = detail::as_node(condition)](auto const& scores) { return heed::where(c, scores); };
@@ -91,5 +111,6 @@ template <class DHead, class Query> struct rotary {
   }
 };
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

@@ -7,6 +7,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct decoder_layer_word {
   static constexpr std::string_view name = "decoder_layer";
@@ -15,7 +16,9 @@ struct decoder_layer_word {
 template <class MemoryKey, class Place, class Memory, class P, class Activation, class Mask, class SelfAttention>
 auto decode(Place place, expression auto const& x, Memory const& memory, P const& p, Activation const& activation,
             Mask const& memory_mask, SelfAttention const& self_attention) {
-  if constexpr (!P::one_model)
+  if constexpr (!requires { P::one_model; })
+    return detail::refuse_parameters<decoder_layer_word, P>();
+  else if constexpr (!P::one_model)
     return poison{};
   else {
     auto const h = nn::residual(place, x, p.attention_norm, self_attention);
@@ -27,9 +30,11 @@ auto decode(Place place, expression auto const& x, Memory const& memory, P const
   }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// The parameters of a layer that also reads a memory. One that does not has encoder_layer_parameters.
 template <class SelfAttention, class CrossAttention, class FeedForward, class Norm> struct decoder_layer_parameters {
@@ -120,7 +125,9 @@ template <class Query, class Key, class Place, class P, class Cache, class Activ
   requires(is_attention_cache<Cache>)
 auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cache, Activation const& activation = {},
                    Mask const& mask = {}, Positions const& positions = {}) {
-  if constexpr (!P::one_model)
+  if constexpr (!requires { P::one_model; })
+    return detail::refuse_parameters<detail::decoder_layer_word, P>();
+  else if constexpr (!P::one_model)
     return detail::poison{};
   else {
     auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
@@ -131,5 +138,6 @@ auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cac
   }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

@@ -9,6 +9,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct encoder_layer_word {
   static constexpr std::string_view name = "encoder_layer";
@@ -22,9 +23,11 @@ auto either_feed_forward(expression auto const& x, P const& p, Activation const&
     return nn::feed_forward(x, p, f);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// The parameters of both sub-layers and of the norm of each. The parts are any of the structs of attention.hpp and
 /// grouped_attention.hpp, feed_forward.hpp and norm.hpp over one model axis; extents that they leave open by name, each
@@ -79,7 +82,9 @@ template <class Query, class Key, class Place, class P, class Activation = activ
           class Mask = unchanged_function, class Positions = unchanged_function>
 auto encoder_layer(Place place, expression auto const& x, P const& p, Activation const& activation = {},
                    Mask const& mask = {}, Positions const& positions = {}) {
-  if constexpr (!P::one_model)
+  if constexpr (!requires { P::one_model; })
+    return detail::refuse_parameters<detail::encoder_layer_word, P>();
+  else if constexpr (!P::one_model)
     return detail::poison{};
   else {
     auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
@@ -90,5 +95,13 @@ auto encoder_layer(Place place, expression auto const& x, P const& p, Activation
   }
 }
 
+template <class Query, class Key> auto encoder_layer(expression auto const& x, auto const&...) {
+  if constexpr (!detail::is_poison<decltype(x)>)
+    HEED_REFUSE("layer: say first where the norms stand: nn::pre_norm or nn::post_norm",
+                detail::mistakes::place_of_the_norms_is_missing<detail::encoder_layer_word, decltype(x)>);
+  return detail::poison{};
+}
+
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

@@ -7,15 +7,18 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct feed_forward_word {
   static constexpr std::string_view name = "feed_forward";
 };
 struct gated_feed_forward_word {
   static constexpr std::string_view name = "gated_feed_forward";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// w_1 [model, hidden], w_2 [hidden, model]: all zero at first, extents that the types leave open by name.
 template <class T, class Model, class Hidden> struct feed_forward_parameters {
@@ -100,19 +103,23 @@ template <class T, class Model, class Hidden> struct gated_feed_forward_paramete
 /// Refused: an x without the model axis or of another value type.
 template <class P, class Activation = activations::relu_function>
 auto feed_forward(expression auto const& x, P const& p, Activation const& activation = {}) {
-  using Model = typename P::model_axis;
-  auto const in = detail::layer_input<typename P::layer, Model>(x, p.w_1);
-  auto const inner = [&] {
-    if constexpr (requires { p.b_1; })
-      return heed::dot<Model>(in, p.w_1) + p.b_1;
+  if constexpr (!requires { p.w_1; })
+    return detail::refuse_parameters<detail::feed_forward_word, P>();
+  else {
+    using Model = typename P::model_axis;
+    auto const in = detail::layer_input<typename P::layer, Model>(x, p.w_1);
+    auto const inner = [&] {
+      if constexpr (requires { p.b_1; })
+        return heed::dot<Model>(in, p.w_1) + p.b_1;
+      else
+        return heed::dot<Model>(in, p.w_1);
+    }();
+    auto const y = heed::dot<typename P::hidden_axis>(detail::without_past(activation, inner), p.w_2);
+    if constexpr (requires { p.b_2; })
+      return y + p.b_2;
     else
-      return heed::dot<Model>(in, p.w_1);
-  }();
-  auto const y = heed::dot<typename P::hidden_axis>(detail::without_past(activation, inner), p.w_2);
-  if constexpr (requires { p.b_2; })
-    return y + p.b_2;
-  else
-    return y;
+      return y;
+  }
 }
 
 /// (activation(x W_gate) * (x W_up)) W_down (Shazeer 2020: SwiGLU with silu, GEGLU with gelu, GLU with sigmoid, ReGLU
@@ -122,11 +129,16 @@ auto feed_forward(expression auto const& x, P const& p, Activation const& activa
 ///     auto y = nn::gated_feed_forward(x, p);
 template <class P, class Activation = activations::silu_function>
 auto gated_feed_forward(expression auto const& x, P const& p, Activation const& activation = {}) {
-  using Model = typename P::model_axis;
-  auto const in = detail::layer_input<typename P::layer, Model>(x, p.w_gate);
-  auto const gate = detail::without_past(activation, heed::dot<Model>(in, p.w_gate));
-  return heed::dot<typename P::hidden_axis>(gate * heed::dot<Model>(in, p.w_up), p.w_down);
+  if constexpr (!requires { p.w_gate; })
+    return detail::refuse_parameters<detail::gated_feed_forward_word, P>();
+  else {
+    using Model = typename P::model_axis;
+    auto const in = detail::layer_input<typename P::layer, Model>(x, p.w_gate);
+    auto const gate = detail::without_past(activation, heed::dot<Model>(in, p.w_gate));
+    return heed::dot<typename P::hidden_axis>(gate * heed::dot<Model>(in, p.w_up), p.w_down);
+  }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

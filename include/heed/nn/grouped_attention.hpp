@@ -7,12 +7,15 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct grouped_attention_word {
   static constexpr std::string_view name = "grouped_query_attention";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// w_q [model, kv_head, group, d_head], w_k [model, kv_head, d_head], w_v [model, kv_head, d_value],
 /// w_o [kv_head, group, d_value, model]: query head kv_head * group + i reads the keys and values of kv_head. Group of
@@ -82,5 +85,6 @@ auto grouped_query_attention(expression auto const& x, P const& p, Cache& cache,
   return nn::multi_head_attention<Query, Key>(x, p, cache, mask, positions);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

@@ -8,12 +8,15 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct norm_word {
   static constexpr std::string_view name = "norm";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// gamma (x - mean) / sqrt(variance + eps) + beta along Model (Ba et al. 2016). Starts with gamma 1 and beta 0.
 ///
@@ -95,5 +98,6 @@ auto residual(norm_before, expression auto const& x, Norm const& norm, F const& 
 }
 /// @}
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

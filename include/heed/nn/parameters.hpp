@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 /// The axes of each tensor of a parameter struct, in the order in which `visit` goes through them.
 template <class... List> struct shape_list {};
@@ -49,6 +50,7 @@ template <class... X> struct extents_by_name : X... {
   }
 };
 
+}  // namespace HEED_ARCH
 namespace mistakes {
 template <class Layer, class Given, class Wanted> struct extents_are_not_those_of_the_parameters {
   static constexpr void write(writer& w) {
@@ -74,20 +76,53 @@ template <class Layer, class A, class Input, class Weight> struct input_of_a_lay
     w(Layer::name), w(" over axis "), w(detail::type_name<A>()), w(": the input has no such axis, it has "),
         w.list(Input{}), w("; the first parameter has "), w.list(Weight{});
     detail::hint_relative<A>(w, "the parameters", "the input", Input{});
+    detail::hint_missing<A>(w, Input{}, true, false);
+  }
+};
+template <class Layer, class P> struct parameters_are_of_another_layer {
+  static constexpr void write(writer& w) {
+    w(Layer::name), w(": it does not take parameters of type "), w(detail::family<P>());
+  }
+};
+template <class F> struct it_is_no_function {
+  static constexpr void write(writer& w) {
+    w("nn: a function of an expression is needed (a mask, an activation, positions), not ");
+    if constexpr (expression_like<F>)
+      w("an expression with axes "), w.list(typename F::axes_type{}), w(" (for a condition say nn::keep(...))");
+    else
+      w(detail::family<F>());
+  }
+};
+template <class Layer, class MaskKey, class Key> struct mask_is_over_other_keys {
+  static constexpr void write(writer& w) {
+    w(Layer::name), w(": the mask calls the keys "), w(detail::type_name<MaskKey>()), w(", the layer "),
+        w(detail::type_name<Key>()), w(" (query and key swapped? causal_mask<query, key>)");
+  }
+};
+template <class Layer, class Input> struct place_of_the_norms_is_missing {
+  static constexpr void write(writer& w) {
+    w(Layer::name), w(": say first where the norms stand: nn::pre_norm or nn::post_norm");
   }
 };
 }  // namespace mistakes
+inline namespace HEED_ARCH {
 
+template <class Layer, class P> poison refuse_parameters() {
+  HEED_REFUSE("layer: the parameters are of another layer", mistakes::parameters_are_of_another_layer<Layer, P>);
+  return {};
+}
 template <class Layer, class... L> constexpr void refuse_repeated_axes(shape_list<L...>) {
   using First = typename std::conditional_t<(distinct<L> && ...), type_tag<axes<>>,
                                             united_all<std::conditional_t<distinct<L>, axes<>, L>...>>::type;
   if constexpr (First::rank > 0)
     HEED_REFUSE("an axis occurs twice in a parameter", mistakes::axis_of_a_parameter_occurs_twice<Layer, First>);
 }
+template <class P, class... X>
+inline constexpr bool extents_of_parameters = distinct<axes<X...>>&& same_set<axes<X...>, typename open_axes<P>::type>;
 /// Refuses, at most once, what a parameter struct's axes or the extents given for it have wrong.
 template <class P, class... X> constexpr void check_extents_given() {
   using Open = typename open_axes<P>::type;
-  if constexpr (!distinct<axes<X...>> || !same_set<axes<X...>, Open>)
+  if constexpr (!extents_of_parameters<P, X...>)
     HEED_REFUSE("parameters: each axis whose extent is known at run time needs it by name, once",
                 mistakes::extents_are_not_those_of_the_parameters<typename P::layer, axes<X...>, Open>);
   else
@@ -141,14 +176,30 @@ template <class Word, class... A, class E, class W> auto layer_input(E const& x,
   }
 }
 
+/// The same for a layer in which a sequence attends to itself: its keys take a name of their own.
+template <class Word, class Query, class Key, class Model, class E, class W> auto self_input(E const& x, W const& w) {
+  if constexpr (std::is_same_v<Query, Key>) {
+    HEED_REFUSE("layer: queries and keys are one axis (a forgotten rename?)",
+                mistakes::query_and_key_are_one_axis<Word, Key>);
+    return poison{};
+  } else if constexpr (!is_poison<E> && contains<Key, typename E::axes_type>) {
+    HEED_REFUSE("layer: the input has the axis of the keys already",
+                mistakes::axis_is_already_there<Word, Key, typename E::axes_type>);
+    return poison{};
+  } else
+    return detail::layer_input<Word, Query, Model>(x, w);
+}
+
 template <class... L, class Extents> constexpr extent_t count_elements(shape_list<L...>, Extents const& e) {
   auto size = [&]<class... A>(axes<A...>) { return (extent_t{1} * ... * e.template extent<A>()); };
   return (extent_t{0} + ... + size(L{}));
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
 
 namespace nn {
+inline namespace HEED_ARCH {
 
 /// How much a layer is asked to do: new positions, positions whose keys a cache has, positions of the memory that a
 /// cross-attention reads (-1: it reads none), and how many sequences of these.
@@ -171,7 +222,10 @@ template <class P, class... X>
   requires(detail::axis_tag<X>&&...)
 constexpr extent_t parameter_count(X... extents) {
   detail::check_extents_given<P, X...>();
-  return detail::count_elements(typename P::shapes{}, detail::extents_by_name<X...>{extents...});
+  if constexpr (detail::extents_of_parameters<P, X...>)
+    return detail::count_elements(typename P::shapes{}, detail::extents_by_name<X...>{extents...});
+  else
+    return 0;
 }
 
 /// @}
@@ -185,7 +239,10 @@ template <class P, class... X>
   requires(detail::axis_tag<X>&&...)
 constexpr extent_t floating_point_operations(lengths n, X... extents) {
   detail::check_extents_given<P, X...>();
-  return P::operations(detail::extents_by_name<X...>{extents...}, n);
+  if constexpr (detail::extents_of_parameters<P, X...>)
+    return P::operations(detail::extents_by_name<X...>{extents...}, n);
+  else
+    return 0;
 }
 
 /// @}
@@ -193,5 +250,6 @@ constexpr extent_t floating_point_operations(lengths n, X... extents) {
 /// Calls f(tensor) for every parameter in the order in which the struct lists them: to fill, to save, to count.
 template <class P, class F> void for_each_parameter(P& p, F&& f) { std::remove_const_t<P>::visit(p, f); }
 
+}  // namespace HEED_ARCH
 }  // namespace nn
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 template <class E> using axes_of = typename std::remove_cvref_t<E>::axes_type;
 template <class E> using value_in = typename node_of<E>::value_type;
@@ -23,7 +24,10 @@ concept nested = subset<axes_of<L>, axes_of<R>> || subset<axes_of<R>, axes_of<L>
 template <class L, class R>
 concept one_type = !(is_real<value_in<L>> && is_real<value_in<R>> && !std::is_same_v<value_in<L>, value_in<R>>);
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// True where dot<A...>(l, r) compiles.
 template <class L, class R, class... A>
@@ -118,5 +122,5 @@ concept can_rope = detail::real_over<E, A, Position>;
 template <class D, class E>
 concept can_evaluate_into =
     detail::live<E> && detail::live<D> && detail::same_set<detail::axes_of<D>, detail::axes_of<E>>;
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -8,13 +8,18 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 struct packed_word {
   static constexpr std::string_view name = "packed";
 };
 struct dot_word {
-  static constexpr std::string_view name = "dot";
+  static constexpr std::string_view name = "dot", takes = "both operands are expressions",
+                                    instead = " (a number is multiplied by *, of a cache say view())";
 };
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// sum over A... of left * right. The result has left's other axes, then right's new ones; axes that both have besides are
 /// batch axes.
@@ -27,7 +32,6 @@ struct dot_word {
 template <class... A> auto dot(expression auto const& left, expression auto const& right) {
   using LE = std::remove_cvref_t<decltype(left)>;
   using RE = std::remove_cvref_t<decltype(right)>;
-  static_assert(sizeof...(A) > 0, "name the axes to contract, as in dot<model>(x, w)");
   if constexpr (detail::is_poison<LE> || detail::is_poison<RE>)
     return detail::poison{};
   else {
@@ -37,7 +41,10 @@ template <class... A> auto dot(expression auto const& left, expression auto cons
     using R = typename detail::node_of<RE>::value_type;
     using MissingLeft = typename detail::first_missing<LA, A...>::type;
     using MissingRight = typename detail::first_missing<RA, A...>::type;
-    if constexpr (!std::is_same_v<MissingLeft, detail::no_axis>) {
+    if constexpr (!detail::good_tags<A...>) {
+      detail::refuse_tags<detail::dot_word, A...>();
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<MissingLeft, detail::no_axis>) {
       HEED_REFUSE("dot: the left operand has no such axis",
                   detail::mistakes::contracted_axis_missing_in_left_operand<detail::dot_word, MissingLeft, LA, RA>);
       return detail::poison{};
@@ -62,5 +69,12 @@ template <class... A> auto dot(expression auto const& left, expression auto cons
     }
   }
 }
-
+template <class... A, class L, class R>
+  requires(!expression<L> || !expression<R>)
+auto dot(L const&, R const&) {
+  HEED_REFUSE("dot: both operands are expressions (a number is multiplied by *, of a cache say view())",
+              detail::mistakes::it_is_no_expression<detail::dot_word, std::conditional_t<expression<L>, R, L>>);
+  return detail::poison{};
+}
+}  // namespace HEED_ARCH
 }  // namespace heed

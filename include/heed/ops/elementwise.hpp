@@ -9,6 +9,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 template <class T>
 concept plain_number = std::is_arithmetic_v<std::remove_cvref_t<T>>;
@@ -87,10 +88,12 @@ template <class L, class R> struct arithmetic_type {
       return type_tag<r>{};
     else if constexpr (std::is_same_v<l, bool> && std::is_same_v<r, bool>)
       return type_tag<std::int64_t>{};
-    else if constexpr (std::is_same_v<l, bool> || is_scalar<L>)
+    else if constexpr (std::is_same_v<l, bool>)
       return type_tag<r>{};
     else if constexpr (std::is_same_v<r, bool> || is_scalar<R>)
       return type_tag<l>{};
+    else if constexpr (is_scalar<L>)
+      return type_tag<r>{};
     else if constexpr (std::is_same_v<l, r>)
       return type_tag<l>{};
     else
@@ -174,10 +177,18 @@ template <class Op, class E> auto real_unary(E const& e, Op op = {}) {
   } else
     return detail::unary<Op>(e, op);
 }
+template <class E> struct value_or_number { using type = std::remove_cvref_t<E>; };
+template <expression_like E> struct value_or_number<E> { using type = typename node_of<E>::value_type; };
 template <class Op, class LE, class RE> auto logical(LE const& le, RE const& re) {
+  using LV = typename value_or_number<LE>::type;
+  using RV = typename value_or_number<RE>::type;
   if constexpr (is_poison<LE> || is_poison<RE>)
     return poison{};
-  else {
+  else if constexpr (is_real<LV> || is_real<RV>) {
+    HEED_REFUSE("a logical operator: real values are no truth values: compare them",
+                mistakes::it_is_no_condition<Op, std::conditional_t<is_real<LV>, LV, RV>>);
+    return poison{};
+  } else {
     auto l = detail::cast_node<bool>(detail::operand_node<RE>(le));
     auto r = detail::cast_node<bool>(detail::operand_node<LE>(re));
     detail::check_extents(intersection<typename decltype(l)::axes_type, typename decltype(r)::axes_type>{},
@@ -247,14 +258,46 @@ auto operator||(L const& l, R const& r) { return detail::logical<ops::either>(l,
 template <expression_like E> auto operator!(E const& e) {
   if constexpr (is_poison<E>)
     return poison{};
-  else {
+  else if constexpr (is_real<typename node_of<E>::value_type>) {
+    HEED_REFUSE("operator!: real values are no truth values: compare them",
+                mistakes::it_is_no_condition<ops::inverted, typename node_of<E>::value_type>);
+    return poison{};
+  } else {
     auto n = detail::cast_node<bool>(detail::as_node(e));
     return detail::make_map<ops::inverted, bool, typename decltype(n)::axes_type>(ops::inverted{}, std::move(n));
   }
 }
 template <expression_like E> auto operator-(E const& e) { return detail::unary<ops::negated>(e); }
 
+// ---------------------------------------------------------------- what is not there, and what to say instead
+struct cast_word {
+  static constexpr std::string_view name = "cast";
+};
+struct broadcast_word {
+  static constexpr std::string_view name = "broadcast";
+};
+struct compound_word {
+  static constexpr std::string_view name = "operator+= and its like",
+                                    instead = ": expressions do not change in place: say evaluate_into(x, x + y)";
+};
+struct minimum_word {
+  static constexpr std::string_view name = "min<A>(x)", instead = ": there is no such reduction: say -max<A>(-x)";
+};
+template <class L, class R> auto refuse_compound() {
+  if constexpr (!is_poison<L> && !is_poison<R>)
+    HEED_REFUSE("operator+= and its like: expressions do not change in place: say evaluate_into(x, x + y)",
+                mistakes::word_is_not_there<compound_word, L>);
+  return poison{};
+}
+template <expression_like L, class R> auto operator+=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
+template <expression_like L, class R> auto operator-=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
+template <expression_like L, class R> auto operator*=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
+template <expression_like L, class R> auto operator/=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
+
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// @{
 /// Elementwise functions: the same axes, the same extents. `log(x)` is natural, `rsqrt(x)` = 1 / sqrt(x), `relu(x)` =
@@ -298,6 +341,16 @@ template <class L, class R>
   requires detail::some_expression<L, R>
 auto max(L const& l, R const& r) { return detail::binary<detail::ops::maximum, void, detail::spans::nested>(l, r); }
 /// @}
+/// @private
+template <class... A>
+  requires(sizeof...(A) > 0)
+auto min(expression auto const& x) {
+  if constexpr (!detail::is_poison<decltype(x)>)
+    HEED_REFUSE("min<A>(x): there is no such reduction: say -max<A>(-x)",
+                detail::mistakes::word_is_not_there<detail::minimum_word, axes<A...>>);
+  return detail::poison{};
+}
+
 /// The value in another type, the axes of x. Reals to integers cut towards zero; anything to bool is != 0.
 ///
 ///     auto distance = cast<float>(index<query>() - index<key>());
@@ -305,7 +358,11 @@ template <class T> auto cast(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
-  else
+  else if constexpr (!detail::is_element<T>) {
+    HEED_REFUSE("cast: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits",
+                detail::mistakes::elements_of_that_type<detail::cast_word, T>);
+    return detail::poison{};
+  } else
     return detail::cast_node<detail::value_of_t<T>>(detail::as_node(x));
 }
 /// x over more axes, the new ones in front, in the order listed; those that are open by name.
@@ -319,9 +376,14 @@ template <class... A, class... X> auto broadcast(expression auto const& x, X con
     return detail::poison{};
   else {
     using Old = typename E::axes_type;
-    if constexpr (detail::intersection<axes<A...>, Old>::rank > 0) {
-      HEED_REFUSE("broadcast: the operand already has the axis",
-                  detail::mistakes::operands_do_not_broadcast<detail::ops::first_of, axes<A...>, Old>);
+    if constexpr (!detail::good_tags<A...>) {
+      detail::refuse_tags<detail::broadcast_word, A...>();
+      return detail::poison{};
+    } else if constexpr (detail::intersection<axes<A...>, Old>::rank > 0) {
+      HEED_REFUSE(
+          "broadcast: the operand has that axis already",
+          detail::mistakes::axis_is_already_there<detail::broadcast_word,
+                                                  detail::first_of<detail::intersection<axes<A...>, Old>>, Old>);
       return detail::poison{};
     } else if constexpr (detail::extents_fit<axes<A...>, X...>) {
       detail::extents_node<axes<A...>> n;
@@ -330,10 +392,10 @@ template <class... A, class... X> auto broadcast(expression auto const& x, X con
       return detail::make_map<detail::ops::first_of, typename decltype(v)::value_type, detail::unite<axes<A...>, Old>>(
           detail::ops::first_of{}, std::move(v), std::move(n));
     } else {
-      detail::refuse_named_extents<axes<A...>, X...>();
+      detail::refuse_named_extents<detail::broadcast_word, axes<A...>, X...>();
       return detail::poison{};
     }
   }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -12,6 +12,7 @@
 #include <type_traits>
 
 namespace heed::detail::ops {
+inline namespace HEED_ARCH {
 
 // ---------------------------------------------------------------- the scalar meaning; kernel/pack.hpp has the vectors'
 template <class T>
@@ -273,4 +274,5 @@ struct first_of {
   template <class V, class M> [[gnu::always_inline]] static V apply(V const& a, M const&) { return a; }
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::detail::ops

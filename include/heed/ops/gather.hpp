@@ -8,23 +8,40 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct take_word {
-  static constexpr std::string_view name = "take";
+  static constexpr std::string_view name = "take", takes = "table and ids are expressions",
+                                    instead = " (for one element along A say at<A>(x, i))";
 };
 struct concat_word {
   static constexpr std::string_view name = "concat", advice = " (stack and merge, or slices as destinations)";
 };
 struct stack_word {
-  static constexpr std::string_view name = "stack";
+  static constexpr std::string_view name = "stack", part = "the parts";
+};
+struct dropout_word {
+  static constexpr std::string_view name = "dropout";
 };
 
+/// The first type that is not V, else V; the first list that is not the same set, else the list.
+template <class V, class... R> struct first_other { using type = V; };
+template <class V, class X, class... R> struct first_other<V, X, R...> {
+  using type = typename std::conditional_t<std::is_same_v<V, X>, first_other<V, R...>, type_tag<X>>::type;
+};
+template <class List, class... R> struct first_other_set { using type = List; };
+template <class List, class X, class... R> struct first_other_set<List, X, R...> {
+  using type = typename std::conditional_t<same_set<List, X>, first_other_set<List, R...>, type_tag<X>>::type;
+};
 template <class List, class A, class New> struct taken_axes;
 template <class List, class A, class... New> struct taken_axes<List, A, axes<New...>> {
   using type = replace_in<List, A, New...>;
 };
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// table's elements at the coordinates ids along A. ids is any integer expression; axes that it shares with table are
 /// aligned, its own stand where A stood. An id outside 0 .. extent - 1 throws std::out_of_range before anything is written.
@@ -59,6 +76,15 @@ template <class A> auto take(expression auto const& table, expression auto const
                                                                   heavy ? detail::fresh_id() : 0);
     }
   }
+}
+
+template <class A, class Table, class Ids>
+  requires(!expression<Table> || !expression<Ids>)
+auto take(Table const&, Ids const&) {
+  HEED_REFUSE(
+      "take: table and ids are expressions (for one element say at<A>(x, i))",
+      detail::mistakes::it_is_no_expression<detail::take_word, std::conditional_t<expression<Table>, Ids, Table>>);
+  return detail::poison{};
 }
 
 /// x, then y, along A (dynamic). The other axes are the same; the result has x's order.
@@ -115,18 +141,30 @@ auto stack(E const& first, R const&... rest) {
     return detail::poison{};
   else {
     using Axes = typename E::axes_type;
-    if constexpr (detail::contains<A, Axes>) {
+    using V = typename detail::node_of<E>::value_type;
+    using Other = typename detail::first_other<V, typename detail::node_of<R>::value_type...>::type;
+    constexpr auto count = static_cast<extent_t>(1 + sizeof...(R));
+    if constexpr (!detail::axis_tag<A>) {
+      detail::refuse_tags<detail::stack_word, A>();
+      return detail::poison{};
+    } else if constexpr (detail::contains<A, Axes>) {
       HEED_REFUSE("stack: the operand has that axis already",
                   detail::mistakes::axis_is_already_there<detail::stack_word, A, Axes>);
       return detail::poison{};
     } else if constexpr (!(detail::same_set<Axes, typename R::axes_type> && ...)) {
-      using First = typename detail::first_type<R..., E>::type;
+      using First = typename detail::first_other_set<Axes, typename R::axes_type...>::type;
       HEED_REFUSE("stack: all operands must have the same axes",
-                  detail::mistakes::axes_differ<detail::stack_word, Axes, typename First::axes_type>);
+                  detail::mistakes::axes_differ<detail::stack_word, Axes, First>);
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<V, Other>) {
+      HEED_REFUSE("stack: the value types differ (say cast)",
+                  detail::mistakes::value_types_differ<detail::stack_word, V, Other>);
+      return detail::poison{};
+    } else if constexpr (!detail::is_dynamic<A> && detail::fixed_extent<A> != count) {
+      HEED_REFUSE("stack: the axis counts the parts",
+                  detail::mistakes::axis_counts_the_parts<A, detail::fixed_extent<A>, count>);
       return detail::poison{};
     } else {
-      static_assert(detail::is_dynamic<A> || A::static_extent == static_cast<extent_t>(1 + sizeof...(R)),
-                    "stack: the axis counts the parts");
       auto f = detail::as_node(first);
       (detail::check_extents(Axes{}, "stack", f, detail::as_node(rest)), ...);
       constexpr bool heavy = decltype(f)::heavy || (detail::node_of<R>::heavy || ...);
@@ -161,17 +199,61 @@ auto dropout(expression auto const& x, double p, std::uint64_t seed) {
     throw std::invalid_argument("dropout: the probability must lie in [0, 1], not " + std::to_string(p));
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
-  else {
+  else if constexpr (!detail::is_real<typename detail::node_of<E>::value_type>) {
+    HEED_REFUSE(
+        "dropout: real values are needed (say cast)",
+        detail::mistakes::value_type_does_not_serve<detail::dropout_word, typename detail::node_of<E>::value_type>);
+    return detail::poison{};
+  } else {
     auto n = detail::as_node(x);
     using N = decltype(n);
     detail::dropout_mask<typename N::axes_type> mask;
     mask.seed = detail::scramble(seed);
     mask.threshold = static_cast<std::uint64_t>(p * 4294967296.0);
-    static_assert(detail::is_real<typename N::value_type>, "dropout: real values are needed (say cast)");
     return detail::make_map<detail::ops::dropped, typename N::value_type, typename N::axes_type>(
         detail::ops::dropped{p < 1 ? 1 / (1 - p) : 0}, std::move(n), mask);
   }
 }
+}  // namespace HEED_ARCH
+
+namespace detail {
+inline namespace HEED_ARCH {
+struct combine_word {
+  static constexpr std::string_view name = "combine";
+};
+/// Whether contexts and log-sum-exps belong together.
+template <class CA, class LA, class CB, class LB> struct combined {
+  using context_a = typename CA::axes_type;
+  using context_b = typename CB::axes_type;
+  using sum_a = typename LA::axes_type;
+  using sum_b = typename LB::axes_type;
+  using value = typename node_of<CA>::value_type;
+  using other = typename first_other<value, typename node_of<LA>::value_type, typename node_of<CB>::value_type,
+                                     typename node_of<LB>::value_type>::type;
+  static constexpr bool alternate = subset<sum_a, context_a>, same_sums = same_set<sum_a, sum_b>,
+                        same_contexts = same_set<context_a, context_b>,
+                        one_type = std::is_same_v<value, other> && is_real<value>;
+  static constexpr bool fits = alternate && same_sums && same_contexts && one_type;
+};
+template <class C> std::pair<poison, poison> refuse_combined() {
+  if constexpr (!C::alternate)
+    HEED_REFUSE("combine: a context has all axes of its log-sum-exp (context, then log-sum-exp, twice)",
+                mistakes::contexts_and_sums_do_not_fit<typename C::context_a, typename C::sum_a>);
+  else if constexpr (!C::same_sums)
+    HEED_REFUSE("combine: both log-sum-exps must have the same axes",
+                mistakes::axes_differ<combine_word, typename C::sum_a, typename C::sum_b>);
+  else if constexpr (!C::same_contexts)
+    HEED_REFUSE("combine: both contexts must have the same axes",
+                mistakes::axes_differ<combine_word, typename C::context_a, typename C::context_b>);
+  else
+    HEED_REFUSE("combine: the value types differ (say cast)",
+                mistakes::value_types_differ<combine_word, typename C::value, typename C::other>);
+  return {};
+}
+}  // namespace HEED_ARCH
+}  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Attention over two sets of keys from the attention over each: contexts and natural log-sum-exps in, a std::pair of
 /// (context, log-sum-exp) out. An empty part (log-sum-exp -infinity) is neutral.
@@ -179,16 +261,22 @@ auto dropout(expression auto const& x, double p, std::uint64_t seed) {
 ///     auto [context, lse] = combine(context_a, lse_a, context_b, lse_b);
 template <expression CA, expression LA, expression CB, expression LB>
 auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const& lse_b) {
-  using T = typename detail::node_of<LA>::value_type;
-  constexpr T lowest = -std::numeric_limits<T>::infinity();
-  auto m = heed::let(heed::max(lse_a, lse_b));
-  auto safe = heed::where(m == lowest, T(0), m);
-  auto a = heed::exp(lse_a - safe);
-  auto b = heed::exp(lse_b - safe);
-  auto total = a + b;
-  auto divisor = heed::let(heed::where(m == lowest, T(1), total));
-  return std::pair(context_a * heed::let(a / divisor) + context_b * heed::let(b / divisor),
-                   heed::where(m == lowest, lowest, safe + heed::log(divisor)));
+  if constexpr (detail::is_poison<CA> || detail::is_poison<LA> || detail::is_poison<CB> || detail::is_poison<LB>)
+    return std::pair(detail::poison{}, detail::poison{});
+  else if constexpr (!detail::combined<CA, LA, CB, LB>::fits)
+    return detail::refuse_combined<detail::combined<CA, LA, CB, LB>>();
+  else {
+    using T = typename detail::node_of<LA>::value_type;
+    constexpr T lowest = -std::numeric_limits<T>::infinity();
+    auto m = heed::let(heed::max(lse_a, lse_b));
+    auto safe = heed::where(m == lowest, T(0), m);
+    auto a = heed::exp(lse_a - safe);
+    auto b = heed::exp(lse_b - safe);
+    auto total = a + b;
+    auto divisor = heed::let(heed::where(m == lowest, T(1), total));
+    return std::pair(context_a * heed::let(a / divisor) + context_b * heed::let(b / divisor),
+                     heed::where(m == lowest, lowest, safe + heed::log(divisor)));
+  }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

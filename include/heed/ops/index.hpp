@@ -8,9 +8,26 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct where_word {
   static constexpr std::string_view name = "where";
+};
+struct index_word {
+  static constexpr std::string_view name = "index";
+};
+struct causal_word {
+  static constexpr std::string_view name = "causal", part = "past";
+};
+struct window_word {
+  static constexpr std::string_view name = "window", part = "past or the number of keys";
+};
+struct alibi_word {
+  static constexpr std::string_view name = "alibi", part = "past";
+};
+struct causal_pair_word {
+  static constexpr std::string_view name = "causal",
+                                    instead = ": name the queries, then the keys: causal<query, key>()";
 };
 
 // `causal` demands equal extents: checked in every node that learns both.
@@ -42,27 +59,48 @@ template <class N, class E> void check_diagonals(N const& mask, E const& extents
   diagonal_check<N, E>::run(mask, extents);
 }
 
-template <class Past> auto past_node(Past const& past) {
-  if constexpr (plain_number<Past>) {
-    static_assert(std::is_integral_v<Past>, "past is an integer or an integer expression");
-    return scalar<std::int64_t>(static_cast<std::int64_t>(past));
-  } else {
-    auto n = detail::as_node(past);
-    static_assert(is_integer<typename decltype(n)::value_type>, "past is an integer or an integer expression");
-    return n;
-  }
-}
 template <class P>
-concept past_like = std::integral<P> || expression_like<P>;
+concept past_like = operand_like<P>;
 
+/// A number or an integer expression as a node; refused, once, where it is neither.
+template <class Word, past_like Past> auto past_node(Past const& past) {
+  using V = typename value_or_number<Past>::type;
+  if constexpr (is_poison<Past>)
+    return poison{};
+  else if constexpr (!is_integer<V>) {
+    HEED_REFUSE("past is an integer or an integer expression", mistakes::it_is_no_integer<Word, V>);
+    return poison{};
+  } else if constexpr (plain_number<Past>)
+    return scalar<std::int64_t>(static_cast<std::int64_t>(past));
+  else
+    return detail::as_node(past);
+}
+/// Whether these can be the two axes of a mask.
+template <class Query, class Key>
+inline constexpr bool two_axes = axis_tag<Query>&& axis_tag<Key> && !std::is_same_v<Query, Key>;
+template <class Word, class Query, class Key> poison refuse_pair() {
+  if constexpr (!axis_tag<Query> || !axis_tag<Key>)
+    detail::refuse_tags<Word, Query, Key>();
+  else
+    HEED_REFUSE("queries and keys are one axis (a forgotten rename?)", mistakes::query_and_key_are_one_axis<Word, Key>);
+  return {};
+}
+
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// The coordinate along A as an integer expression [A]. It has no extent of its own: it gets one from what it meets.
 ///
 ///     auto before = index<key>() <= index<query>();
 template <class A> auto index() {
-  static_assert(detail::axis_tag<A>, "index<A>(): A is an axis");
-  return detail::index_node<A>{};
+  if constexpr (detail::axis_tag<A>)
+    return detail::index_node<A>{};
+  else {
+    detail::refuse_tags<detail::index_word, A>();
+    return detail::poison{};
+  }
 }
 
 /// x where keep holds, excluded elsewhere: softmax gives 0 there, every reduction and contraction skips it.
@@ -174,40 +212,61 @@ auto where(C const& c, A const& a, B const& b) {
 ///
 ///     auto s = where(causal<query, key>(), dot<d_head>(q, k));
 template <class Query, class Key> auto causal() {
-  return detail::make_map<detail::ops::diagonal<Query, Key>, bool, axes<Key, Query>>(
-      detail::ops::diagonal<Query, Key>{}, detail::index_node<Key>{}, detail::index_node<Query>{});
+  if constexpr (detail::two_axes<Query, Key>)
+    return detail::make_map<detail::ops::diagonal<Query, Key>, bool, axes<Key, Query>>(
+        detail::ops::diagonal<Query, Key>{}, detail::index_node<Key>{}, detail::index_node<Query>{});
+  else
+    return detail::refuse_pair<detail::causal_word, Query, Key>();
+}
+template <class Query> auto causal() {
+  HEED_REFUSE("causal: name the queries, then the keys: causal<query, key>()",
+              detail::mistakes::word_is_not_there<detail::causal_pair_word, Query>);
+  return detail::poison{};
 }
 /// index<Key>() <= index<Query>() + past. 0 aligns top-left, extent(key) - extent(query) bottom-right; an integer tensor
 /// gives each sequence its own.
 ///
 ///     auto s = where(causal<query, key>(cache.length() - 1), dot<d_head>(q, cache.view()));
 template <class Query, class Key, detail::past_like Past> auto causal(Past const& past) {
-  return index<Key>() <= index<Query>() + detail::past_node(past);
+  if constexpr (detail::two_axes<Query, Key>)
+    return index<Key>() <= index<Query>() + detail::past_node<detail::causal_word>(past);
+  else
+    return detail::refuse_pair<detail::causal_word, Query, Key>();
 }
 /// Causal, and at most n keys, the query's own included: 0 <= index<Query>() + past - index<Key>() < n (Beltagy et al.
 /// 2020).
 ///
 ///     auto s = where(window<query, key>(512), dot<d_head>(q, k));
-template <class Query, class Key, std::integral N, detail::past_like Past = extent_t>
+template <class Query, class Key, detail::plain_number N, detail::past_like Past = extent_t>
 auto window(N n, Past const& past = {}) {
-  auto position = index<Query>() + detail::past_node(past);
-  return index<Key>() <= position && position - index<Key>() < static_cast<std::int64_t>(n);
+  if constexpr (!detail::two_axes<Query, Key>)
+    return detail::refuse_pair<detail::window_word, Query, Key>();
+  else if constexpr (!std::integral<N>)
+    return detail::past_node<detail::window_word>(n);
+  else {
+    auto position = index<Query>() + detail::past_node<detail::window_word>(past);
+    return index<Key>() <= position && position - index<Key>() < static_cast<std::int64_t>(n);
+  }
 }
 /// slopes * (index<Key>() - index<Query>() - past) (Press et al. 2022): the axes of slopes, Key and Query.
 ///
 ///     auto s = dot<d_head>(q, k) / 8.f + alibi<query, key>(alibi_slopes<head>());
 template <class Query, class Key, expression Slopes, detail::past_like Past = extent_t>
 auto alibi(Slopes const& slopes, Past const& past = {}) {
-  if constexpr (detail::plain_number<Past>)
-    return slopes * (index<Key>() - (index<Query>() + detail::past_node(past)));
+  if constexpr (!detail::two_axes<Query, Key>)
+    return detail::refuse_pair<detail::alibi_word, Query, Key>();
+  else if constexpr (detail::plain_number<Past>)
+    return slopes * (index<Key>() - (index<Query>() + detail::past_node<detail::alibi_word>(past)));
   else
-    return slopes * (index<Key>() - index<Query>() - detail::past_node(past));
+    return slopes * (index<Key>() - index<Query>() - detail::past_node<detail::alibi_word>(past));
 }
 /// The slopes of the reference code: 2^(-8 i / n) for a power of two n; else those of the next lower power p, then every
 /// second one of 2p's. A tensor over Head; shape_error where n is not given and Head is open.
 ///
 ///     tensor slopes = alibi_slopes<head>(12);
 template <class Head, class T = float> auto alibi_slopes(extent_t n = Head::static_extent) {
+  static_assert(std::is_same_v<detail::value_of_t<T>, float> || std::is_same_v<T, double>,
+                "alibi_slopes: slopes are fractions: float, double, bf16 or f16");
   if (n < 0) throw shape_error("alibi_slopes: the number of heads must be given");
   auto make = [n] {
     if constexpr (detail::is_dynamic<Head>)
@@ -227,5 +286,5 @@ template <class Head, class T = float> auto alibi_slopes(extent_t n = Head::stat
                   : std::exp2(-4.0 * static_cast<double>(2 * (i - power) + 1) / static_cast<double>(power)));
   return slopes;
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

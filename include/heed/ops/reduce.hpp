@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 namespace kinds {
 template <class V> using real_or_count = std::conditional_t<is_real<V>, V, std::int64_t>;
@@ -53,7 +54,7 @@ struct cumulative_sum {
 };
 /// (x - mean) / sqrt(variance + eps), or x / sqrt(mean(x^2) + eps) where not centred.
 struct standardised {
-  static constexpr std::string_view name = "norm";
+  static constexpr std::string_view name = "norm", part = "gain";
   static constexpr bool keeps_axes = true, needs_real = true;
   template <class V> using result = V;
   bool centred = true;
@@ -75,7 +76,10 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
     using Axes = typename E::axes_type;
     using Missing = typename first_missing<Axes, A...>::type;
     using V = typename node_of<E>::value_type;
-    if constexpr (!std::is_same_v<Missing, no_axis>) {
+    if constexpr (!good_tags<A...>) {
+      detail::refuse_tags<Kind, A...>();
+      return poison{};
+    } else if constexpr (!std::is_same_v<Missing, no_axis>) {
       HEED_REFUSE("reduction: the operand has no such axis (a forgotten rename?)",
                   mistakes::axis_is_missing<Kind, Missing, Axes>);
       return poison{};
@@ -83,12 +87,16 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
       HEED_REFUSE("reduction: real values are needed (say cast)", mistakes::value_type_does_not_serve<Kind, V>);
       return poison{};
     } else {
-      static_assert(sizeof...(A) > 0, "name the axes to go over, as in softmax<key>(x)");
       auto n = detail::as_node(e);
       using N = decltype(n);
       if constexpr (std::is_same_v<Sink, no_axis>)
         return reduction<Kind, axes<A...>, N>(kind, std::move(n), no_axis{}, detail::fresh_id());
-      else {
+      else if constexpr (expression_like<Sink> && is_real<typename value_or_number<Sink>::type> &&
+                         !std::is_same_v<typename value_or_number<Sink>::type, V>) {
+        HEED_REFUSE("softmax: the value types of the scores and the sink differ (say cast)",
+                    mistakes::value_types_differ<Kind, V, typename value_or_number<Sink>::type>);
+        return poison{};
+      } else {
         auto s = detail::cast_node<V>(detail::operand_node<E>(sink));
         using S = decltype(s);
         if constexpr (!subset<typename S::axes_type, difference<Axes, axes<A...>>>) {
@@ -105,7 +113,39 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
   }
 }
 
+/// One axis, not several: argmax, cumsum and the norms go over one.
+template <class Kind, class... A, class E> auto reduce_one(Kind kind, E const& e) {
+  if constexpr (sizeof...(A) > 1 && !is_poison<E>) {
+    HEED_REFUSE("it goes over one axis (merge them first)", mistakes::one_axis_is_needed<Kind, axes<A...>>);
+    return poison{};
+  } else
+    return detail::reduce<Kind, A...>(kind, e);
+}
+/// Whether a gain, gamma or beta fits the elements of a norm over A. Where A is missing the norm itself says so.
+template <class A, class E, class P> inline constexpr bool norm_part_fits = true;
+template <class A, expression_like E, expression_like P>
+  requires(!is_poison<E> && !is_poison<P> && contains<A, typename E::axes_type>)
+inline constexpr bool norm_part_fits<A, E, P> =
+    (subset<typename P::axes_type, typename E::axes_type> || subset<typename E::axes_type, typename P::axes_type>)&&!(
+        is_real<typename node_of<E>::value_type> && is_real<typename node_of<P>::value_type> &&
+        !std::is_same_v<typename node_of<E>::value_type, typename node_of<P>::value_type>);
+template <class E, class P> poison refuse_norm_part() {
+  using Axes = typename E::axes_type;
+  using PAxes = typename P::axes_type;
+  if constexpr (!subset<PAxes, Axes> && !subset<Axes, PAxes>)
+    HEED_REFUSE("norm: the gain has axes that the operand lacks",
+                mistakes::part_has_axes_that_the_whole_lacks<kinds::standardised, PAxes, Axes>);
+  else
+    HEED_REFUSE("norm: the value types of the operand and the gain differ (say cast)",
+                mistakes::value_types_differ<kinds::standardised, typename node_of<E>::value_type,
+                                             typename node_of<P>::value_type>);
+  return {};
+}
+
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// exp(x) / sum over A... of exp(x), row by row, the axes of x; 0 where excluded, all 0 for a row without a kept element.
 ///
@@ -144,9 +184,7 @@ template <class... A> auto mean(expression auto const& x) { return detail::reduc
 /// The largest kept element over A...; -infinity for none.
 ///
 ///     auto score = sum<query>(max<key>(dot<d_head>(q, k)));  // MaxSim (Khattab and Zaharia 2020)
-template <class... A>
-  requires(sizeof...(A) > 0)
-auto max(expression auto const& x) { return detail::reduce<detail::kinds::maximum, A...>({}, x); }
+template <class... A> auto max(expression auto const& x) { return detail::reduce<detail::kinds::maximum, A...>({}, x); }
 /// The population's variance over A...: mean of (x - mean)^2, of the kept elements. Refused: integers.
 ///
 ///     auto y = (x - mean<model>(x)) * rsqrt(variance<model>(x) + 1e-5);
@@ -157,12 +195,14 @@ template <class... A> auto variance(expression auto const& x) {
 /// row.
 ///
 ///     tensor next = evaluate(argmax<word>(logits));
-template <class A> auto argmax(expression auto const& x) { return detail::reduce<detail::kinds::argmax, A>({}, x); }
+template <class... A> auto argmax(expression auto const& x) {
+  return detail::reduce_one<detail::kinds::argmax, A...>({}, x);
+}
 /// Running sum along A, the element itself included; excluded elements add nothing. The axes of x.
 ///
 ///     auto document = cumsum<token>(cast<int>(ids == separator));
-template <class A> auto cumsum(expression auto const& x) {
-  return detail::reduce<detail::kinds::cumulative_sum, A>({}, x);
+template <class... A> auto cumsum(expression auto const& x) {
+  return detail::reduce_one<detail::kinds::cumulative_sum, A...>({}, x);
 }
 /// gamma (x - mean) / sqrt(variance + eps) + beta over A (Ba et al. 2016), the axes of x. gamma and beta are numbers or
 /// expressions over axes of x.
@@ -170,14 +210,24 @@ template <class A> auto cumsum(expression auto const& x) {
 ///     auto y = layer_norm<model>(x + a, gamma, beta);
 template <class A, detail::operand_like Gamma, detail::operand_like Beta>
 auto layer_norm(expression auto const& x, Gamma const& gamma, Beta const& beta, double eps = 1e-5) {
-  return detail::reduce<detail::kinds::standardised, A>({true, eps}, x) * gamma + beta;
+  using E = std::remove_cvref_t<decltype(x)>;
+  if constexpr (!detail::norm_part_fits<A, E, Gamma>)
+    return detail::refuse_norm_part<E, Gamma>();
+  else if constexpr (!detail::norm_part_fits<A, E, Beta>)
+    return detail::refuse_norm_part<E, Beta>();
+  else
+    return detail::reduce<detail::kinds::standardised, A>({true, eps}, x) * gamma + beta;
 }
 /// gain x / sqrt(mean(x^2) + eps) over A (Zhang and Sennrich 2019), the axes of x.
 ///
 ///     auto y = rms_norm<model>(x, gain, 1e-6);
 template <class A, detail::operand_like Gain>
 auto rms_norm(expression auto const& x, Gain const& gain, double eps = 1e-5) {
-  return detail::reduce<detail::kinds::standardised, A>({false, eps}, x) * gain;
+  using E = std::remove_cvref_t<decltype(x)>;
+  if constexpr (!detail::norm_part_fits<A, E, Gain>)
+    return detail::refuse_norm_part<E, Gain>();
+  else
+    return detail::reduce<detail::kinds::standardised, A>({false, eps}, x) * gain;
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -7,6 +7,7 @@
 #include "dot.hpp"
 
 namespace heed::detail {
+inline namespace HEED_ARCH {
 
 /// Stands for a contracted axis A that had to make room for a free axis of the same name.
 template <class A> struct bound_axis : axis<A::static_extent> {};
@@ -169,4 +170,5 @@ template <class F, class T, class N> auto rename_node(N const& n) {
     return renamer<F, T, N>::go(n);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed::detail

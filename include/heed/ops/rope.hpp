@@ -8,13 +8,20 @@
 
 namespace heed {
 
+inline namespace HEED_ARCH {
+
 /// Which elements of the axis turn together: (0,1), (2,3), ... or (0, n/2), (1, n/2 + 1), ...
 enum class rope_pairs { interleaved, half };
+}  // namespace HEED_ARCH
 
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct rope_word {
   static constexpr std::string_view name = "rope", part = "table of cosines or sines";
+};
+struct rope_past_word {
+  static constexpr std::string_view name = "rope", part = "past";
 };
 /// The other element of the pair.
 template <class A> struct partner_change {
@@ -61,7 +68,10 @@ template <class A, class T> auto pair_sign(rope_pairs pairs, extent_t n) {
   return heed::where(first, T(-1), T(1));
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// Turns each pair of A by (position + past) base^(-2 pair / extent(A)); the position is the coordinate along Position.
 /// past is a number or an integer tensor. Part of a head: slice, rope, concat. The axes of x (Su et al. 2021).
@@ -77,12 +87,25 @@ auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past 
   else {
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, A, Position>::type;
-    if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
+    using T = typename detail::node_of<E>::value_type;
+    if constexpr (!detail::good_tags<A, Position>) {
+      detail::refuse_tags<detail::rope_word, A, Position>();
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
       HEED_REFUSE("rope: the operand has no such axis",
                   detail::mistakes::axis_is_missing<detail::rope_word, Missing, Axes>);
       return detail::poison{};
+    } else if constexpr (!detail::is_real<T>) {
+      HEED_REFUSE("rope: real values are needed (say cast)",
+                  detail::mistakes::value_type_does_not_serve<detail::rope_word, T>);
+      return detail::poison{};
+    } else if constexpr (!detail::is_integer<typename detail::value_or_number<Past>::type>)
+      return detail::past_node<detail::rope_past_word>(past);
+    else if constexpr (!detail::is_dynamic<A> && detail::fixed_extent<A> % 2 != 0) {
+      HEED_REFUSE("rope: the axis has an odd extent, its elements turn in pairs",
+                  detail::mistakes::pairs_of_an_odd_axis<A, detail::fixed_extent<A>>);
+      return detail::poison{};
     } else {
-      using T = typename detail::node_of<E>::value_type;
       extent_t const n = detail::even_extent<A>(x);
       extent_t const positions = detail::known_extent<Position>(x, "rope");
       auto i = heed::index<A>();
@@ -90,7 +113,7 @@ auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past 
       std::int64_t const divisor = pairs == rope_pairs::interleaved ? 2 : 1, period = n == 0 ? 1 : n / (3 - divisor);
       auto pair = i / divisor % period;
       auto turn = heed::exp(heed::cast<double>(pair) * (n ? -2 * std::log(base) / static_cast<double>(n) : 0.0));
-      auto position = heed::cast<double>(heed::index<Position>() + detail::past_node(past));
+      auto position = heed::cast<double>(heed::index<Position>() + detail::past_node<detail::rope_past_word>(past));
       auto angle =
           detail::make_map<detail::ops::times, double, detail::unite<typename decltype(position)::axes_type, axes<A>>>(
               detail::ops::times{}, position, turn);
@@ -123,6 +146,9 @@ auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cos
   else {
     using Axes = typename E::axes_type;
     using Table = detail::difference<detail::unite<typename C::axes_type, typename S::axes_type>, axes<Half>>;
+    using T = typename detail::node_of<E>::value_type;
+    using Other = typename detail::first_other<T, typename detail::node_of<C>::value_type,
+                                               typename detail::node_of<S>::value_type>::type;
     if constexpr (!detail::contains<A, Axes>) {
       HEED_REFUSE("rope: the operand has no such axis", detail::mistakes::axis_is_missing<detail::rope_word, A, Axes>);
       return detail::poison{};
@@ -137,8 +163,20 @@ auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cos
       HEED_REFUSE("rope: the tables have axes that the operand lacks",
                   detail::mistakes::part_has_axes_that_the_whole_lacks<detail::rope_word, Table, Axes>);
       return detail::poison{};
+    } else if constexpr (!std::is_same_v<T, Other>) {
+      HEED_REFUSE("rope: the value types of the operand and the tables differ (say cast)",
+                  detail::mistakes::value_types_differ<detail::rope_word, T, Other>);
+      return detail::poison{};
+    } else if constexpr (!detail::is_real<T>) {
+      HEED_REFUSE("rope: real values are needed (say cast)",
+                  detail::mistakes::value_type_does_not_serve<detail::rope_word, T>);
+      return detail::poison{};
+    } else if constexpr (!detail::is_dynamic<A> && !detail::is_dynamic<Half> &&
+                         detail::fixed_extent<A> != 2 * detail::fixed_extent<Half>) {
+      HEED_REFUSE("rope: the tables go over half of the axis",
+                  detail::mistakes::tables_go_over_half<A, Half, detail::fixed_extent<A>, detail::fixed_extent<Half>>);
+      return detail::poison{};
     } else {
-      using T = typename detail::node_of<E>::value_type;
       extent_t const n = detail::even_extent<A>(x);
       for (extent_t half : {detail::known_extent<Half>(cosines, "rope"), detail::known_extent<Half>(sines, "rope")})
         if (half != n / 2)
@@ -153,5 +191,5 @@ auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cos
     }
   }
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

@@ -8,6 +8,7 @@
 
 namespace heed {
 namespace detail {
+inline namespace HEED_ARCH {
 
 struct rename_word {
   static constexpr std::string_view name = "rename";
@@ -19,10 +20,14 @@ struct merge_word {
   static constexpr std::string_view name = "merge";
 };
 struct slice_word {
-  static constexpr std::string_view name = "slice", advice = " (slice<A, To>(x, from) takes an axis of the new extent)";
+  static constexpr std::string_view name = "slice", advice = " (slice<A, To>(x, from) takes an axis of the new extent)",
+                                    part = "the slice";
 };
 struct at_word {
   static constexpr std::string_view name = "at";
+};
+struct expect_word {
+  static constexpr std::string_view name = "expect";
 };
 struct roll_word {
   static constexpr std::string_view name = "roll";
@@ -173,7 +178,10 @@ template <class A, class E> extent_t known_extent(E const& e, char const* op) {
   return n;
 }
 
+}  // namespace HEED_ARCH
 }  // namespace detail
+
+inline namespace HEED_ARCH {
 
 /// True where rename<From, To>(e) compiles.
 template <class E, class From, class To>
@@ -191,7 +199,10 @@ template <class From, class To> auto rename(expression auto const& x) {
     return detail::poison{};
   else {
     using Axes = typename E::axes_type;
-    if constexpr (!detail::contains<From, Axes>) {
+    if constexpr (!detail::axis_tag<From> || !detail::axis_tag<To>) {
+      detail::refuse_tags<detail::rename_word, From, To>();
+      return detail::poison{};
+    } else if constexpr (!detail::contains<From, Axes>) {
       HEED_REFUSE("rename: the operand has no such axis",
                   detail::mistakes::axis_is_missing<detail::rename_word, From, Axes>);
       return detail::poison{};
@@ -230,7 +241,11 @@ auto split(E&& x, X const&... extents) {
   else {
     using Axes = typename Plain::axes_type;
     using Result = detail::replace_in<Axes, A, B, C>;
-    if constexpr (!detail::contains<A, Axes>) {
+    using Open = typename detail::dynamic_axes<axes<B, C>>::type;
+    if constexpr (!detail::axis_tag<B> || !detail::axis_tag<C>) {
+      detail::refuse_tags<detail::split_word, B, C>();
+      return detail::poison{};
+    } else if constexpr (!detail::contains<A, Axes>) {
       HEED_REFUSE("split: the operand has no such axis",
                   detail::mistakes::axis_is_missing<detail::split_word, A, Axes>);
       return detail::poison{};
@@ -243,6 +258,11 @@ auto split(E&& x, X const&... extents) {
                          A::static_extent != B::static_extent * C::static_extent) {
       HEED_REFUSE("split: the extents do not multiply to the axis",
                   detail::mistakes::split_extents_do_not_multiply<A, B, C>);
+      return detail::poison{};
+    } else if constexpr (!detail::subset<axes<X...>, Open> || !detail::distinct<axes<X...>> ||
+                         sizeof...(X) + 1 < Open::rank) {
+      HEED_REFUSE("split: a part whose extent is known at run time needs it by name, one of two may be left out",
+                  detail::mistakes::extents_are_not_those_of_the_split<axes<X...>, axes<B, C>>);
       return detail::poison{};
     } else {
       extent_t const whole = detail::known_extent<A>(x, "split");
@@ -273,7 +293,10 @@ template <class B, class C, class A> auto merge(expression auto const& x) {
   else {
     using Axes = typename E::axes_type;
     using Missing = typename detail::first_missing<Axes, B, C>::type;
-    if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
+    if constexpr (!detail::good_tags<B, C> || !detail::axis_tag<A>) {
+      detail::refuse_tags<detail::merge_word, B, C, A>();
+      return detail::poison{};
+    } else if constexpr (!std::is_same_v<Missing, detail::no_axis>) {
       HEED_REFUSE("merge: the operand has no such axis",
                   detail::mistakes::axis_is_missing<detail::merge_word, Missing, Axes>);
       return detail::poison{};
@@ -356,6 +379,11 @@ auto slice(E&& x, extent_t from) {
       HEED_REFUSE("slice: the operand has that axis already",
                   detail::mistakes::axis_is_already_there<detail::slice_word, To, Axes>);
       return detail::poison{};
+    } else if constexpr (!detail::is_dynamic<A> && To::static_extent > detail::fixed_extent<A>) {
+      HEED_REFUSE("slice: the slice is longer than the axis",
+                  detail::mistakes::extents_do_not_fit<detail::slice_word, A, To, detail::fixed_extent<A>,
+                                                       detail::fixed_extent<To>>);
+      return detail::poison{};
     } else {
       extent_t const n = detail::known_extent<A>(x, "slice");
       if (from < 0 || from > n || To::static_extent > n - from)
@@ -413,12 +441,15 @@ template <class... A> auto expect(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
     return detail::poison{};
-  else if constexpr (!has_axes<E, A...>) {
+  else if constexpr (!(detail::axis_tag<A> && ...)) {
+    detail::refuse_tags<detail::expect_word, A...>();
+    return detail::poison{};
+  } else if constexpr (!has_axes<E, A...>) {
     HEED_REFUSE("expect: the expression has other axes",
                 detail::mistakes::expected_other_axes<typename E::axes_type, axes<A...>>);
     return detail::poison{};
   } else
     return detail::as_node(x);
 }
-
+}  // namespace HEED_ARCH
 }  // namespace heed

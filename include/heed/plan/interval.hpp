@@ -11,6 +11,7 @@
 #include <cstring>
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 struct interval {
   double low = -std::numeric_limits<double>::infinity(), high = std::numeric_limits<double>::infinity();
@@ -215,17 +216,14 @@ template <class V> struct extremes {
   }
 };
 
-/// Smallest and largest element of a leaf on a box, by looking, where the box is small enough. Along = an axis whose range is
-/// given apart (a gather's ids).
-template <class SA, class Along, class T, class... A>
-interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t const* high, extent_t from,
-                   extent_t to) {
+/// Smallest and largest element of a leaf on a box, by looking, where the box is small enough.
+template <class SA, class T, class... A>
+interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t const* high) {
   using V = value_of_t<T>;
   extent_t lo[sizeof...(A) + 1] = {}, n[sizeof...(A) + 1] = {}, volume = 1;
   int i = 0;
   auto range = [&]<class X>(type_tag<X>) {
-    extent_t const a = std::is_same_v<X, Along> ? from : low[index_of<X, SA>],
-                   b = std::is_same_v<X, Along> ? to : high[index_of<X, SA>];
+    extent_t const a = low[index_of<X, SA>], b = high[index_of<X, SA>];
     lo[i] = a;
     n[i++] = b - a;
     volume *= b - a;
@@ -279,7 +277,7 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
 }
 template <class SA, class T, class A> struct bound_of<SA, leaf<T, A>> {
   static interval go(leaf<T, A> const& l, extent_t const* low, extent_t const* high) {
-    return plan::scan_leaf<SA, no_axis>(l, low, high, 0, 0);
+    return plan::scan_leaf<SA>(l, low, high);
   }
 };
 template <class SA, class T> struct bound_of<SA, scalar<T>> {
@@ -320,17 +318,23 @@ template <class SA, class E> struct bound_of<SA, term_node<E>> {
     return bound_of<SA, E>::go(n.operand, low, high);
   }
 };
-template <class SA, class A, class Axes, class T, class L, class Ids>
-struct bound_of<SA, take_node<A, Axes, leaf<T, L>, Ids>> {
-  static interval go(take_node<A, Axes, leaf<T, L>, Ids> const& n, extent_t const* low, extent_t const* high) {
+/// The table on the box that is the ids' interval along A; a table may itself be gathered (a layout by blocks of both axes).
+template <class SA, class A, class Axes, class Table, class Ids> struct bound_of<SA, take_node<A, Axes, Table, Ids>> {
+  using Inner = unite<typename Table::axes_type, SA>;  // the table's axes shadow the result's of the same name
+  static interval go(take_node<A, Axes, Table, Ids> const& n, extent_t const* low, extent_t const* high) {
     interval const ids = bound_of<SA, Ids>::go(n.ids, low, high);
     double const last = static_cast<double>(n.table.template extent<A>()) - 1;
     interval none = unknown();
-    if constexpr (std::is_same_v<value_of_t<T>, bool>) none = {0, 1};
+    if constexpr (std::is_same_v<typename Table::value_type, bool>) none = {0, 1};
     if (last < 0) return none;
     double const from = std::max(ids.low, 0.0), to = std::min(ids.high, last);
     if (!(from <= to)) return none;
-    return plan::scan_leaf<SA, A>(n.table, low, high, static_cast<extent_t>(from), static_cast<extent_t>(to) + 1);
+    extent_t inner_low[Inner::rank + 1] = {}, inner_high[Inner::rank + 1] = {};
+    plan::widen<Inner, SA>(low, inner_low);
+    plan::widen<Inner, SA>(high, inner_high);
+    inner_low[index_of<A, Inner>] = static_cast<extent_t>(from);
+    inner_high[index_of<A, Inner>] = static_cast<extent_t>(to) + 1;
+    return bound_of<Inner, Table>::go(n.table, inner_low, inner_high);
   }
 };
 
@@ -371,4 +375,5 @@ template <class SA, class N> int classify(void const* node, extent_t const* low,
   return keeps<SA, N>::go(*static_cast<N const*>(node), low, high);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -6,7 +6,10 @@
 
 #include "shape.hpp"
 
+#include <tuple>
+
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 template <class N> inline constexpr bool is_map = false;
 template <class Op, class T, class A, class... E> inline constexpr bool is_map<map<Op, T, A, E...>> = true;
@@ -17,6 +20,10 @@ template <class E> inline constexpr bool is_let<let_node<E>> = true;
 /// A stored result beside its keep-set.
 template <class N> inline constexpr bool is_where_leaf = false;
 template <class M, class T, class A> inline constexpr bool is_where_leaf<where_node<M, leaf<T, A>>> = true;
+/// Elements of a leaf, gathered.
+template <class N> inline constexpr bool is_taken_leaf = false;
+template <class A, class X, class T, class L, class I>
+inline constexpr bool is_taken_leaf<take_node<A, X, leaf<T, L>, I>> = true;
 template <class N> inline constexpr bool is_zeroed_leaf = false;
 template <class M, class X> inline constexpr bool is_zeroed_leaf<zeroed_node<M, X>> = true;
 /// A result that was stored with zeros where it is excluded; around a leaf of the user's (where, or a change of one) it was not.
@@ -210,26 +217,29 @@ template <class T, class A> inline constexpr bool is_bare_slot<slot_node<T, A, 0
 template <class M, class X> inline constexpr bool is_bare_slot<where_node<M, X>> = is_bare_slot<X>;
 
 template <class Op, class T, class A, class... E, class By>
-auto replace_slot_in(map<Op, T, A, E...> const& n, By const& by);
-/// slot 0 replaced by another tree.
-template <class N, class By> auto replace_slot(N const& n, By const& by) {
+auto replace_slots_in(map<Op, T, A, E...> const& n, By const& by);
+/// slot i replaced by tree i of a tuple.
+template <class N, class By> auto replace_slots(N const& n, By const& by) {
   if constexpr (is_map<N>)
-    return plan::replace_slot_in(n, by);
+    return plan::replace_slots_in(n, by);
   else if constexpr (is_where<N>) {
-    auto x = plan::replace_slot(n.operand, by);
+    auto x = plan::replace_slots(n.operand, by);
     return where_node<std::remove_cvref_t<decltype(n.keep)>, decltype(x)>(n.keep, std::move(x), n.id);
   } else if constexpr (requires { N::number; })
-    return by;
+    return std::get<static_cast<std::size_t>(N::number)>(by);
   else
     return n;
 }
 template <class Op, class T, class A, class... E, class By>
-auto replace_slot_in(map<Op, T, A, E...> const& n, By const& by) {
+auto replace_slots_in(map<Op, T, A, E...> const& n, By const& by) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
     auto make = [&](auto... x) { return map<Op, T, A, decltype(x)...>(n.op, n.id, std::move(x)...); };
-    return make(plan::replace_slot(n.template operand<I>(), by)...);
+    return make(plan::replace_slots(n.template operand<I>(), by)...);
   }
   (std::index_sequence_for<E...>{});
+}
+template <class N, class By> auto replace_slot(N const& n, By const& by) {
+  return plan::replace_slots(n, std::make_tuple(by));
 }
 
 /// A slot times a number: which slot, and the number.
@@ -280,4 +290,5 @@ template <class Op, class T, class A, class... E> auto hoist_in(map<Op, T, A, E.
   (std::index_sequence_for<E...>{});
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -16,6 +16,7 @@
 #include <tuple>
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 /// What a stream does between its dots and its values.
 struct stream_softmax {};
@@ -31,6 +32,26 @@ template <class Over, class Key, class Query> struct score_dot {
   Key key;
   Query query;
   double scale = 1;
+};
+
+/// A layer inside a layer (a feed-forward network): all scores are rows of one input times weights that no row has of its
+/// own, and so are the values. Such scores can be computed for a band of rows at a time.
+template <class K, class Tree, class Dots, class Values> struct rows_of_weights {
+  static constexpr bool value = false;
+};
+template <class K, class Tree, class Values, class D, class... More>
+struct rows_of_weights<K, Tree, std::tuple<D, More...>, Values> {
+  using rows = difference<typename D::query_type::axes_type, typename D::over>;
+  using V = typename Values::value_type;
+  template <class Dot>
+  static constexpr bool fits =
+      std::is_same_v<difference<typename Dot::query_type::axes_type, typename Dot::over>, rows>&&
+          detail::same_set<difference<typename Dot::key_type::axes_type, typename Dot::over>, K>&& std::is_same_v<
+              typename Dot::key_type::value_type, V>&& std::is_same_v<typename Dot::query_type::value_type, V>;
+  static constexpr bool value = fits<D> && (fits<More> && ...) &&
+                                detail::same_set<typename Tree::axes_type, unite<rows, K>> &&
+                                intersection<rows, unite<K, typename Values::axes_type>>::rank == 0 &&
+                                difference<K, typename Values::axes_type>::rank == 0;
 };
 
 /// Expressions without extents of their own (coordinates) take them from what stands around them: a chain of nodes, their
@@ -133,9 +154,23 @@ template <class Backend> class lowering {
       return l;
     }
   }
+  /// An elementwise tree around a contraction or reduction of its own shape: where it is stored, its anchor's stage does it.
+  template <class N> static constexpr bool stored_as_one() {
+    if constexpr (is_elementwise<N>)
+      if constexpr (N::heavy && !excluding<false, N>::value && !zero_rule<N>::value)
+        return !std::is_void_v<typename best_anchor<typename N::axes_type, N, repeated_types, true>::type>;
+    return false;
+  }
+  template <bool Marks, class N>
+  auto lower_stored(N const& n, hint const& shape, [[maybe_unused]] std::string_view why) {
+    if constexpr (stored_as_one<N>() && !excluding<Marks, N>::value)
+      return store<Marks>(n, shape, why);
+    else
+      return lower<Marks>(n, shape);
+  }
   /// Any node as a plain leaf; excluded elements read 0.
   template <class N> auto as_leaf(N const& n, hint const& shape, std::string_view why) {
-    auto flat = lower<false>(n, shape);
+    auto flat = lower_stored<false>(n, shape, why);
     using F = decltype(flat);
     if constexpr (is_leaf_node<F>)
       return flat;
@@ -215,7 +250,7 @@ template <class Backend> class lowering {
     }
   }
   template <bool Marks, class C, class A, class E> auto lower(reindexed<C, A, E> const& n, hint const& shape) {
-    auto flat = lower<Marks>(n.operand, shape);
+    auto flat = lower_stored<Marks>(n.operand, shape, "elements under other coordinates");
     return change_stored(n.change, flat, n, shape);
   }
   template <class C, class F, class N> auto change_stored(C const& c, F const& flat, N const& n, hint const& shape) {
@@ -285,10 +320,15 @@ template <class Backend> class lowering {
         return straight(taken, shape);
       else
         return taken;
+    } else if constexpr (is_index_expression<F> && is_taken_leaf<F>) {  // a mask by blocks of both axes stays small
+      using Rest = difference<typename F::axes_type, axes<A>>;
+      using Axes = typename taken_axes<typename F::axes_type, A, difference<typename I::axes_type, Rest>>::type;
+      return take_node<A, Axes, F, I>(table, ids, 0);
     } else
       return take_from<A>(store_flat(table, shape, "a table that is gathered from", 0), ids, shape);
   }
-  /// Ids that are sums and differences of coordinates (a bias by distance: key - query + n) are strides over the table.
+  /// Ids that are sums, differences and multiples of coordinates (a bias by distance: key - query + n; by row and column) are
+  /// strides over the table.
   template <class A, class... X, class T, class L, class I>
   auto straight(take_node<A, axes<X...>, leaf<T, L>, I> const& n, hint const& shape) {
     leaf<T, axes<X...>> l;
@@ -410,7 +450,8 @@ template <class Backend> class lowering {
   }
   /// An operand of a contraction: a leaf, beside its keep-set where a product must be skipped.
   template <class N> auto factor(N const& n, hint const& shape) {
-    return factor_from(n, lower<false>(n, shape), shape, "an operand of a contraction");
+    constexpr std::string_view why = "an operand of a contraction";
+    return factor_from(n, lower_stored<false>(n, shape, why), shape, why);
   }
   template <class N, class F> auto factor_from(N const& n, F const& flat, hint const& shape, std::string_view why) {
     if constexpr (zero_rule<N>::value && !is_zeroed_leaf<F>)
@@ -457,6 +498,8 @@ template <class Backend> class lowering {
       } else {
         auto scores = scored_tree<K>(p, shape);
         auto values = as_leaf(v, shape, "values of a streamed contraction");
+        if constexpr (rows_of_weights<K, decltype(scores.tree), decltype(scores.dots), decltype(values)>::value)
+          if (b_.template bands<K>(scores, values, epilogue, out, fill)) return;
         b_.template stream<K, typename P::axes_type>(stream_plain{}, scores, no_axis{}, no_axis{}, values, epilogue,
                                                      out, fill, no_axis{});
       }
@@ -697,4 +740,5 @@ template <class Backend> class lowering {
   }
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

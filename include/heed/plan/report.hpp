@@ -10,6 +10,7 @@
 #include <vector>
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 /// What explain returns: the stages that evaluate would run, by the code that runs them.
 struct report {
@@ -25,6 +26,19 @@ struct report {
     double floating_point_operations = 0;  ///< two for a multiply-add; a mask saves none
     double bytes_moved = 0;                ///< read and written at least once
     std::string why_stored;                ///< for an intermediate result: why it is not fused
+
+    /// @private Another result of the same pass.
+    void join(stage const& other) {
+      if (other.kernel != kernel) kernel += " + " + other.kernel;
+      if (other.parallel != parallel) parallel += "; " + other.parallel;
+      computes += "; " + other.computes;
+      if (other.vectorised != vectorised) vectorised += "; " + other.vectorised;
+      stores += "; " + other.stores;
+      bytes_stored += other.bytes_stored;
+      floating_point_operations += other.floating_point_operations;
+      bytes_moved += other.bytes_moved;
+      if (why_stored.empty()) why_stored = other.why_stored;
+    }
   };
   std::vector<stage> stages;             ///< in the order in which they run
   double floating_point_operations = 0;  ///< of all stages
@@ -140,4 +154,5 @@ template <class A, class X, class T, class I> struct text_of<take_node<A, X, T, 
   }
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -7,6 +7,7 @@
 #include "interval.hpp"
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 template <class... N> struct types {};
 template <class X, class L> inline constexpr bool in_types = false;
@@ -148,12 +149,60 @@ template <class T, class A, class L, class R, class K>
 inline constexpr bool distributes<map<ops::minus, T, A, L, R>, K> =
     is_weight_part<L, K>&& is_weight_part<R, K>&& same_set<typename L::axes_type, typename R::axes_type>;
 
-/// A dot that a streamed tree computes a tile at a time: one operand has all axes of K that it has at all, the other none.
+/// Some terminal has all axes of the tree: storing the tree would not be larger than what it is made of.
+template <class N, class Axes> struct has_whole_terminal {
+  static constexpr bool value = subset<Axes, typename N::axes_type> && !is_index_expression<N>;
+};
+template <class T, class Axes> struct has_whole_terminal<scalar<T>, Axes> { static constexpr bool value = false; };
+template <class Op, class T, class A, class... E, class Axes> struct has_whole_terminal<map<Op, T, A, E...>, Axes> {
+  static constexpr bool value = (has_whole_terminal<E, Axes>::value || ...);
+};
+template <class M, class X, class Axes> struct has_whole_terminal<where_node<M, X>, Axes> {
+  static constexpr bool value = has_whole_terminal<M, Axes>::value || has_whole_terminal<X, Axes>::value;
+};
+
+template <class K> inline constexpr bool all_static = false;
+template <class... A> inline constexpr bool all_static<axes<A...>> = !(is_dynamic<A> || ...);
+template <class K> inline constexpr bool any_dynamic = false;
+template <class... A> inline constexpr bool any_dynamic<axes<A...>> = (is_dynamic<A> || ...);
+
+template <class N, class K> struct scores_in;
+/// Whether X is a tree over a softmax or over dots that stream over O themselves.
+template <class X, class O, bool Plain> constexpr bool holds_streamed() {
+  if constexpr (!std::is_void_v<typename linear_softmax<X, O>::type> || distributes<X, O>)
+    return true;
+  else if constexpr (Plain)
+    return scores_in<X, O>::count > 0;
+  else
+    return false;
+}
+/// A dot that is itself attention's result (softmax times values, or any streamed weights over keys that are counted at run
+/// time, while K is a width): computed in tiles for what stands around it, it would store its weights.
+template <class N, class K> inline constexpr bool is_context = false;
+template <class O, class L, class R, class K>
+inline constexpr bool is_context<contraction<O, L, R>, K> =
+    plan::holds_streamed<L, O, all_static<K> && any_dynamic<O>>() ||
+    plan::holds_streamed<R, O, all_static<K> && any_dynamic<O>>();
+
+/// One operand has all axes of K that it has at all, the other none.
+template <class N, class K> inline constexpr bool is_one_sided = false;
+template <class O, class L, class R, class K>
+inline constexpr bool is_one_sided<contraction<O, L, R>, K> = (intersection<K, typename L::axes_type>::rank > 0) !=
+                                                                  (intersection<K, typename R::axes_type>::rank > 0) &&
+                                                              !is_context<contraction<O, L, R>, K>;
+
+/// A tree that would be stored for a dot that is no larger: a function of queries and keys together (additive attention).
+template <class X, class O, class Whole>
+inline constexpr bool is_larger_than_its_dot = is_elementwise<X>&& subset<Whole, unite<typename X::axes_type, O>> &&
+                                               !has_whole_terminal<X, typename X::axes_type>::value;
+
+/// A dot that a streamed tree computes a tile at a time.
 template <class N, class K> inline constexpr bool is_score = false;
 template <class O, class L, class R, class K>
 inline constexpr bool is_score<contraction<O, L, R>, K> =
-    (intersection<K, typename L::axes_type>::rank > 0) != (intersection<K, typename R::axes_type>::rank > 0) &&
-    !excluding<false, L>::value && !excluding<false, R>::value;  // a masked operand skips products: not in a tile
+    is_one_sided<contraction<O, L, R>, K> && !is_larger_than_its_dot<L, O, typename R::axes_type> &&
+    !is_larger_than_its_dot<R, O, typename L::axes_type> && !excluding<false, L>::value &&
+    !excluding<false, R>::value;  // a masked operand skips products: not in a tile
 
 template <class N, class K> struct scores_in {  // how many score dots stand in the elementwise part of the tree
   static constexpr int count = is_score<N, K> ? 1 : 0;
@@ -165,30 +214,16 @@ template <class M, class X, class K> struct scores_in<where_node<M, X>, K> {
   static constexpr int count = scores_in<X, K>::count;  // those of the condition are stored
 };
 
-/// Scores that are not computed a tile at a time but stored: those of a condition, and those with a masked operand.
+/// Scores that are not computed a tile at a time but stored: those of a condition, with a masked operand or with a larger one.
 template <class N, class K> struct stored_scores { static constexpr bool value = false; };
 template <class O, class L, class R, class K> struct stored_scores<contraction<O, L, R>, K> {
-  static constexpr bool value =
-      !is_score<contraction<O, L, R>, K> &&
-      (intersection<K, typename L::axes_type>::rank > 0) != (intersection<K, typename R::axes_type>::rank > 0);
+  static constexpr bool value = is_one_sided<contraction<O, L, R>, K> && !is_score<contraction<O, L, R>, K>;
 };
 template <class Op, class T, class A, class... E, class K> struct stored_scores<map<Op, T, A, E...>, K> {
   static constexpr bool value = (stored_scores<E, K>::value || ...);
 };
 template <class M, class X, class K> struct stored_scores<where_node<M, X>, K> {
   static constexpr bool value = (scores_in<M, K>::count > 0) || stored_scores<X, K>::value;
-};
-
-/// Some terminal has all axes of the tree: storing the tree would not be larger than what it is made of.
-template <class N, class Axes> struct has_whole_terminal {
-  static constexpr bool value = subset<Axes, typename N::axes_type> && !is_index_expression<N>;
-};
-template <class T, class Axes> struct has_whole_terminal<scalar<T>, Axes> { static constexpr bool value = false; };
-template <class Op, class T, class A, class... E, class Axes> struct has_whole_terminal<map<Op, T, A, E...>, Axes> {
-  static constexpr bool value = (has_whole_terminal<E, Axes>::value || ...);
-};
-template <class M, class X, class Axes> struct has_whole_terminal<where_node<M, X>, Axes> {
-  static constexpr bool value = has_whole_terminal<M, Axes>::value || has_whole_terminal<X, Axes>::value;
 };
 
 inline constexpr int most_scores = 4;
@@ -274,4 +309,5 @@ template <class Root, class M, class X, class Forbidden, bool Top>
   requires(where_node<M, X>::heavy && (Top || !in_types<where_node<M, X>, Forbidden>))
 struct best_anchor<Root, where_node<M, X>, Forbidden, Top> : better_of<no_anchor, Root, Forbidden, X> {};
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -6,6 +6,7 @@
 #include "keep.hpp"
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 template <class N> struct streams_rule;
 template <class L> struct all_stream;
@@ -52,4 +53,5 @@ template <class K, class L, class R> struct streams_rule<contraction<K, L, R>> {
       plan::streams_as_operand<K, L, side == 0>() && plan::streams_as_operand<K, R, side == 1>();
 };
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -8,6 +8,7 @@
 #include "../ops/concepts.hpp"
 
 namespace heed::plan {
+inline namespace HEED_ARCH {
 
 using namespace heed::detail;  // NOLINT: the nodes
 
@@ -314,8 +315,8 @@ template <class Change, class N> auto change_tree(Change const& c, N const& n) {
 }
 
 // ---------------------------------------------------------------- whole numbers that grow evenly
-/// A flat tree of sums and differences of coordinates and numbers: its value where all coordinates are 0, and what one step
-/// along an axis adds.
+/// A flat tree of sums, differences and multiples of coordinates and numbers: its value where all coordinates are 0, and
+/// what one step along an axis adds.
 template <class N> struct straight_ids { static constexpr bool value = false; };
 template <class A> struct straight_ids<index_node<A>> {
   static constexpr bool value = true;
@@ -342,6 +343,16 @@ struct straight_ids<map<Op, T, A, E, F>> {
   }
 };
 
+template <class T, class A, class E, class S> struct straight_ids<map<ops::times, T, A, E, scalar<S>>> {
+  using node = map<ops::times, T, A, E, scalar<S>>;
+  static constexpr bool value = std::is_same_v<T, std::int64_t> && is_integer<S> && straight_ids<E>::value;
+  static extent_t times(node const& n, extent_t x) { return x * static_cast<extent_t>(n.template operand<1>().value); }
+  static extent_t first(node const& n) { return times(n, straight_ids<E>::first(n.template operand<0>())); }
+  template <class X> static extent_t along(node const& n) {
+    return times(n, straight_ids<E>::template along<X>(n.template operand<0>()));
+  }
+};
+
 // ---------------------------------------------------------------- what a tree excludes
 template <class N> inline constexpr bool excludes = false;
 template <class M, class X> inline constexpr bool excludes<where_node<M, X>> = true;
@@ -349,4 +360,5 @@ template <class E> inline constexpr bool excludes<term_node<E>> = true;
 template <class Op, class T, class A, class... E>
 inline constexpr bool excludes<map<Op, T, A, E...>> = (excludes<E> || ...);
 
+}  // namespace HEED_ARCH
 }  // namespace heed::plan
