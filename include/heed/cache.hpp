@@ -68,6 +68,7 @@ template <class T, class Key, class... A> class kv_cache {
   explicit kv_cache(X const&... extents)
       : data_(
             detail::cache_storage<storage, fine>(typename detail::dynamic_axes<axes<Key, A...>>::type{}, extents...)) {}
+  /// @private
   template <std::integral... I>
     requires(sizeof...(I) > 0)
   explicit kv_cache(I...) {

@@ -256,6 +256,7 @@ template <class T, class... A> class view : public detail::expression_base {
     } else
       detail::refuse_named_extents<detail::view_word, axes_type, X...>();
   }
+  /// @private
   template <class U, class... X>
     requires(!std::is_convertible_v<U*, T*>)
   explicit view(U*, X const&...) {
@@ -365,6 +366,7 @@ template <class T, class... A> class tensor : public detail::expression_base {
     } else
       detail::refuse_named_extents<detail::tensor_word, axes_type, X...>();
   }
+  /// @private
   template <std::integral... I>
     requires(sizeof...(I) > 0)
   explicit tensor(I...) {
@@ -372,6 +374,7 @@ template <class T, class... A> class tensor : public detail::expression_base {
         "tensor: extents are given by name, as in query{128}, not by place",
         detail::mistakes::extents_without_names<detail::tensor_word, typename detail::dynamic_axes<axes_type>::type>);
   }
+  /// @private
   template <detail::expression_like E>
     requires(!detail::is_poison<E> && !std::is_same_v<E, tensor>)
   tensor(E const&) {  // NOLINT: refused, so that `tensor x = a + b` gives a sentence
@@ -462,6 +465,7 @@ namespace detail {
 template <class T, class List> struct tensor_over;
 template <class T, class... A> struct tensor_over<T, axes<A...>> { using type = tensor<T, A...>; };
 }  // namespace detail
+/// @private
 template <detail::expression_like E> tensor(E const&) -> tensor<float>;  // refused by the constructor
 
 /// True where both have the same extents and the same bits in every element (so a NaN equals itself, and -0 is not 0).
@@ -471,6 +475,7 @@ template <class T, class... A> bool identical(tensor<T, A...> const& a, tensor<T
     if (a.heed_leaf().extents[i] != b.heed_leaf().extents[i]) return false;
   return a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;
 }
+/// @private
 template <detail::expression_like A, detail::expression_like B> bool identical(A const&, B const&) {
   if constexpr (!detail::is_poison<A> && !detail::is_poison<B>)
     HEED_REFUSE("identical: it compares two tensors of one type: evaluate first",

@@ -95,6 +95,7 @@ auto encoder_layer(Place place, expression auto const& x, P const& p, Activation
   }
 }
 
+/// @private
 template <class Query, class Key> auto encoder_layer(expression auto const& x, auto const&...) {
   if constexpr (!detail::is_poison<decltype(x)>)
     HEED_REFUSE("layer: say first where the norms stand: nn::pre_norm or nn::post_norm",

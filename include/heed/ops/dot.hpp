@@ -69,6 +69,7 @@ template <class... A> auto dot(expression auto const& left, expression auto cons
     }
   }
 }
+/// @private
 template <class... A, class L, class R>
   requires(!expression<L> || !expression<R>)
 auto dot(L const&, R const&) {

@@ -78,6 +78,7 @@ template <class A> auto take(expression auto const& table, expression auto const
   }
 }
 
+/// @private
 template <class A, class Table, class Ids>
   requires(!expression<Table> || !expression<Ids>)
 auto take(Table const&, Ids const&) {

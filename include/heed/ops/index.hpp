@@ -218,6 +218,7 @@ template <class Query, class Key> auto causal() {
   else
     return detail::refuse_pair<detail::causal_word, Query, Key>();
 }
+/// @private
 template <class Query> auto causal() {
   HEED_REFUSE("causal: name the queries, then the keys: causal<query, key>()",
               detail::mistakes::word_is_not_there<detail::causal_pair_word, Query>);
