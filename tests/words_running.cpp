@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: expressions. Out: every form of evaluate and evaluate_into, every way to say a policy, the workspace.
-// Next: words_plan.cpp.
+// Next: user_threads.cpp, several runs at the same time.
 #include "support/schedules.hpp"
 
 #include <tuple>

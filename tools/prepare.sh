@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 # install_missing WORD...: installs the Debian packages behind the words, if they are missing.
-# Words: build, clang, format, tidy, ccache, gdb.
+# Words: build, clang, format, tidy, ccache, gdb, docs.
 install_missing() {
   local packages=() word
   need() { # need PACKAGE COMMAND-THAT-SUCCEEDS-WHEN-IT-IS-THERE...
@@ -32,6 +32,7 @@ install_missing() {
       tidy) need clang-tidy command -v clang-tidy ;;
       ccache) need ccache command -v ccache ;;
       gdb) need gdb command -v gdb ;;
+      docs) need doxygen command -v doxygen ;;
     esac
   done
   [ ${#packages[@]} -eq 0 ] && return 0

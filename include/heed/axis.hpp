@@ -53,18 +53,24 @@ struct named_extent {
 /// gets it at run time, as in `key{128}`. Two tags are two axes, whatever their names and extents.
 template <extent_t Extent = detail::dynamic> struct axis {
   static_assert(Extent >= 0, "an axis has an extent of at least 0");
+  /// The extent, or -1 where it is known at run time.
   static constexpr extent_t static_extent = Extent;
   constexpr axis() = default;
   /// Only so that what is given such an extent, which stands in the type already, can refuse it in a sentence.
   constexpr axis(std::integral auto) {}  // NOLINT: d_head{64} is refused by those who get it
 };
+/// An axis whose extent is given at run time: `key{128}`, by any integer; a negative one is shape_error.
 template <> struct axis<detail::dynamic> {
+  /// -1: known at run time.
   static constexpr extent_t static_extent = detail::dynamic;
+  /// What `key{128}` carries.
   detail::named_extent size{};
 };
 
 /// A list of axes, in order. `axes<batch, query, model>`.
-template <class... A> struct axes { static constexpr std::size_t rank = sizeof...(A); };
+template <class... A> struct axes {
+  static constexpr std::size_t rank = sizeof...(A);  ///< how many
+};
 
 namespace detail {
 

@@ -59,14 +59,16 @@ template <class T, class Key, class... A> class kv_cache {
   auto filled(extent_t from, extent_t to) { return heed::slice<Key>(data_, from, to); }
 
  public:
-  using axes_type = storage_axes;
-  using value_type = T;
+  using axes_type = storage_axes;  ///< its axes, Key second to last
+  using value_type = T;            ///< what it stores
 
+  /// Empty. The extent of Key is the capacity; other open extents by name, each once.
   template <class... X>
     requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
   explicit kv_cache(X const&... extents)
       : data_(
             detail::cache_storage<storage, fine>(typename detail::dynamic_axes<axes<Key, A...>>::type{}, extents...)) {}
+  /// @private
   template <std::integral... I>
     requires(sizeof...(I) > 0)
   explicit kv_cache(I...) {
@@ -75,12 +77,17 @@ template <class T, class Key, class... A> class kv_cache {
                                                         typename detail::dynamic_axes<axes<Key, A...>>::type>);
   }
 
+  /// How many keys there are.
   extent_t length() const { return length_; }
+  /// How many there may be.
   extent_t capacity() const { return data_.template extent<Key>(); }
   /// An expression over the keys that are there now.
   auto view() const { return heed::slice<Key>(data_, 0, length_); }
 
+  /// Stores e, which has Key and A..., behind what is there, converted to T. Past the capacity, and where another extent
+  /// differs, shape_error, and nothing changes.
   void append(expression auto const& e) { append(policy{}, e); }
+  /// The same, run as the policy says.
   template <detail::policy_like P> void append(P const& p, expression auto const& e) {
     if constexpr (!detail::is_poison<decltype(e)>) {
       auto n = detail::as_node(e);
@@ -97,13 +104,13 @@ template <class T, class Key, class... A> class kv_cache {
                     detail::mistakes::destination_has_other_axes<typename decltype(n)::axes_type, storage_axes>);
     }
   }
-  /// Keeps the first n keys.
+  /// Keeps the first n keys; more than there are is shape_error.
   void truncate(extent_t n) {
     if (n < 0 || n > length_)
       throw shape_error("kv_cache: cannot keep " + std::to_string(n) + " of " + std::to_string(length_) + " keys");
     length_ = n;
   }
-  /// Takes the keys from .. to out; later ones move up.
+  /// Takes the keys from .. to - 1 out; later ones move up. Others than there are: shape_error.
   void drop(extent_t from, extent_t to) {
     if (from < 0 || to < from || to > length_)
       throw shape_error("kv_cache: cannot drop " + std::to_string(from) + " to " + std::to_string(to) + " of " +

@@ -321,10 +321,17 @@ template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, 
 inline namespace HEED_ARCH {
 
 /// True where evaluate computes E without storing anything of the size of its streamed axes.
+///
+///     static_assert(streams<decltype(dot<key>(softmax<key>(s), v))>);
 template <class E> inline constexpr bool streams = plan::streams_rule<detail::node_of<E>>::value;
 
+/// @{
 /// The value of an expression as a tensor in the expression's axis order; `evaluate<B, A>(e)` in that order;
 /// `auto [c, w] = evaluate(context, weights)` several in one run, what they share computed once. A policy may come first.
+///
+///     tensor y = evaluate(policy{.threads = 2}, dot<key>(softmax<key>(s), v));
+///
+/// Refused: an order of other axes. shape_error: an extent that nothing gives, a plan over the policy's store_limit.
 auto evaluate(expression auto const& e) { return detail::evaluate_one<false, detail::no_axis>({}, e); }
 template <class A, class... B>
   requires(detail::axis_tag<A> && (detail::axis_tag<B> && ...))
@@ -344,9 +351,15 @@ template <detail::policy_like P>
 auto evaluate(P const& p, expression auto const& e, expression auto const& f, expression auto const&... more) {
   return detail::evaluate_several<true>(detail::as_policy(p), e, f, more...);
 }
+/// @}
 
+/// @{
 /// The value of an expression into a tensor, view or slice with the same set of axes, converted to its storage type. Overlap
 /// with an operand gives the result of a fresh buffer; after an error the destination is as it was.
+///
+///     evaluate_into(slice<query>(y, 0, 8), dot<key>(softmax<key>(s), v));
+///
+/// Refused: a destination with other axes. shape_error: other extents.
 template <detail::destination_like D> void evaluate_into(D&& destination, expression auto const& e) {
   detail::evaluate_to<false>({}, destination, e);
 }
@@ -354,7 +367,9 @@ template <detail::policy_like P, detail::destination_like D>
 void evaluate_into(P const& p, D&& destination, expression auto const& e) {
   detail::evaluate_to<true>(detail::as_policy(p), destination, e);
 }
-/// `evaluate_into(std::tie(c, l), context, lse)`.
+/// @}
+/// @{
+/// Several at once: `evaluate_into(std::tie(c, l), context, lse)`.
 template <class... D> void evaluate_into(std::tuple<D&...> const& destinations, expression auto const&... e) {
   detail::evaluate_to_several<false>({}, destinations, e...);
 }
@@ -362,6 +377,7 @@ template <detail::policy_like P, class... D>
 void evaluate_into(P const& p, std::tuple<D&...> const& destinations, expression auto const&... e) {
   detail::evaluate_to_several<true>(detail::as_policy(p), destinations, e...);
 }
+/// @}
 }  // namespace HEED_ARCH
 
 namespace detail {
@@ -381,12 +397,15 @@ template <class E> poison refuse_policy_last() {
 }  // namespace detail
 inline namespace HEED_ARCH {
 
+/// @private
 template <class... A> auto evaluate(expression auto const& e, detail::policy_like auto const&) {
   return detail::refuse_policy_last<decltype(e)>();
 }
+/// @private
 template <class D> void evaluate_into(D&&, expression auto const& e, detail::policy_like auto const&) {
   (void)detail::refuse_policy_last<decltype(e)>();
 }
+/// @private
 template <expression D>
   requires(!detail::destination_like<D>)
 void evaluate_into(D&&, expression auto const& e) {
@@ -396,7 +415,11 @@ void evaluate_into(D&&, expression auto const& e) {
                                                        requires { std::declval<D>().heed_leaf(); }>);
 }
 
+/// @{
 /// The plan that evaluate would run: stages, loops, bytes and operations. By the same code, so it cannot disagree.
+///
+///     std::cout << explain(y);
+///     if (explain(unfused, y).bytes_stored > 1 << 30) ...
 auto explain(expression auto const&... e) {
   if constexpr ((detail::is_poison<decltype(e)> || ...))
     return plan::report{};
@@ -409,5 +432,6 @@ template <detail::policy_like P> auto explain(P const& p, expression auto const&
   else
     return detail::explain_all<true>(detail::as_policy(p), e...);
 }
+/// @}
 }  // namespace HEED_ARCH
 }  // namespace heed

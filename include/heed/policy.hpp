@@ -15,8 +15,8 @@ namespace heed {
 
 /// fused: few passes, nothing stored that can stream. unfused: every node stored, by the same vectorised, threaded kernels.
 enum class schedule { fused, unfused };
-inline constexpr schedule fused = schedule::fused;
-inline constexpr schedule unfused = schedule::unfused;
+inline constexpr schedule fused = schedule::fused;      ///< few passes
+inline constexpr schedule unfused = schedule::unfused;  ///< every node stored
 
 namespace detail {
 
@@ -99,6 +99,7 @@ class workspace {
     workspace* owner_;
 
    public:
+    /// Takes the workspace, if there is one; std::logic_error while another has it.
     explicit lease(workspace* w) : owner_(w) {
       if (owner_ && owner_->busy_.exchange(true)) {
         owner_ = nullptr;
@@ -115,16 +116,18 @@ class workspace {
       }
       owner_->busy_ = false;
     }
+    /// Its memory, or null.
     detail::arena* memory() const { return owner_ ? &owner_->memory_ : nullptr; }
   };
 };
 
 /// First argument of evaluate, evaluate_into and explain: `policy{.schedule = unfused, .threads = 2, .memory = &w}`.
 struct policy {
-  heed::schedule schedule = heed::schedule::fused;
-  int threads = 0;                                                    // 0: OpenMP's default
-  workspace* memory = nullptr;                                        // null: allocate what is needed
-  std::size_t store_limit = std::numeric_limits<std::size_t>::max();  // bytes that a plan may store between its stages
+  heed::schedule schedule = heed::schedule::fused;  ///< fused, or node by node
+  int threads = 0;                                  ///< 0: OpenMP's default
+  workspace* memory = nullptr;                      ///< null: allocate what is needed
+  std::size_t store_limit =
+      std::numeric_limits<std::size_t>::max();  ///< bytes that a plan may store between its stages
 };
 
 }  // namespace heed

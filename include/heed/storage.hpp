@@ -10,15 +10,17 @@
 
 namespace heed {
 
-// The upper half of a float: its range, with 8 bits of precision.
+/// The upper half of a float: its range, with 8 bits of precision. Stored so, computed as float.
 struct bf16 {
-  std::uint16_t bits;
+  std::uint16_t bits;  ///< as in memory
 
   bf16() = default;
-  // Rounds to nearest, ties to even; a NaN keeps its sign and becomes quiet.
+  /// Rounds to nearest, ties to even; a NaN keeps its sign and becomes quiet.
   constexpr bf16(float value) : bits(rounded(std::bit_cast<std::uint32_t>(value))) {}
+  /// The same value: every bf16 is a float.
   constexpr operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 
+  /// The number with these bits.
   static constexpr bf16 from_bits(std::uint16_t bits) {
     bf16 result{};
     result.bits = bits;
@@ -33,13 +35,14 @@ struct bf16 {
   }
 };
 
-// IEEE 754 binary16: 11 bits of precision, up to 65504.
+/// IEEE 754 binary16: 11 bits of precision, up to 65504. Stored so, computed as float.
 struct f16 {
-  std::uint16_t bits;
+  std::uint16_t bits;  ///< as in memory
 
   f16() = default;
-  // Rounds to nearest, ties to even; from 65520 on infinity; a NaN keeps its sign and becomes quiet.
+  /// Rounds to nearest, ties to even; from 65520 on infinity; a NaN keeps its sign and becomes quiet.
   constexpr f16(float value) : bits(rounded(std::bit_cast<std::uint32_t>(value))) {}
+  /// The same value: every f16 is a float.
   constexpr operator float() const {
     const std::uint32_t sign = (std::uint32_t{bits} & 0x8000U) << 16;
     const std::uint32_t exponent = (std::uint32_t{bits} >> 10) & 31U;
@@ -53,6 +56,7 @@ struct f16 {
     return std::bit_cast<float>(sign | (rebiased << 23) | (fraction << 13) | quiet);
   }
 
+  /// The number with these bits.
   static constexpr f16 from_bits(std::uint16_t bits) {
     f16 result{};
     result.bits = bits;

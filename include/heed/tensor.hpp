@@ -225,10 +225,12 @@ struct uninitialised {};
 
 /// Strides in elements, one for each axis in the order of the view's type: `strides{1, 512}`.
 template <std::size_t N> struct strides {
-  std::array<extent_t, N> values;
+  std::array<extent_t, N> values;  ///< as given
+  /// Any integers.
   template <std::integral... I>
   constexpr strides(I... s) : values{static_cast<extent_t>(s)...} {}  // NOLINT: strides{1, 512} is the wanted spelling
 };
+/// @private
 template <std::integral... I> strides(I...) -> strides<sizeof...(I)>;
 
 /// Foreign memory under named axes: `view<const float, batch, query, model> v(pointer, batch{8}, query{128});`
@@ -239,9 +241,10 @@ template <class T, class... A> class view : public detail::expression_base {
   detail::leaf<T, axes<A...>> leaf_;
 
  public:
-  using axes_type = axes<A...>;
-  using value_type = std::remove_const_t<T>;
+  using axes_type = axes<A...>;               ///< its axes, in order
+  using value_type = std::remove_const_t<T>;  ///< what it points to
 
+  /// Row-major in the order of the type; the extents that the type leaves open by name, each once.
   template <class... X>
     requires(detail::axis_tag<X>&&...)
   explicit view(T* data, X const&... extents) {
@@ -253,6 +256,7 @@ template <class T, class... A> class view : public detail::expression_base {
     } else
       detail::refuse_named_extents<detail::view_word, axes_type, X...>();
   }
+  /// @private
   template <class U, class... X>
     requires(!std::is_convertible_v<U*, T*>)
   explicit view(U*, X const&...) {
@@ -267,6 +271,8 @@ template <class T, class... A> class view : public detail::expression_base {
     else
       HEED_REFUSE("view: one stride for each axis", detail::mistakes::strides_are_not_those_of_the_view<axes_type, N>);
   }
+  /// @{
+  /// Strides in elements behind the extents, one for each axis in the order of the type: up to five open extents.
   template <class X, std::size_t N>
   view(T* data, X const& x, strides<N> const& s) : view(detail::type_tag<void>{}, data, s, x) {}
   template <std::size_t N> view(T* data, strides<N> const& s) : view(detail::type_tag<void>{}, data, s) {}
@@ -281,8 +287,10 @@ template <class T, class... A> class view : public detail::expression_base {
   template <class X, class Y, class Z, class W, class V, std::size_t N>
   view(T* data, X const& x, Y const& y, Z const& z, W const& w, V const& v, strides<N> const& s)
       : view(detail::type_tag<void>{}, data, s, x, y, z, w, v) {}
+  /// @}
   explicit view(detail::leaf<T, axes<A...>> const& from) : leaf_(from) {}
 #if defined(__cpp_lib_mdspan)
+  /// Of an mdspan of the same rank, axis by axis; static extents that differ are shape_error.
   template <class E, class L, class Access>
     requires(E::rank() == sizeof...(A))
   explicit view(std::mdspan<T, E, L, Access> const& m) {
@@ -298,20 +306,25 @@ template <class T, class... A> class view : public detail::expression_base {
   }
 #endif
 
+  /// The first element.
   T* data() const { return leaf_.data; }
+  /// The number of elements.
   extent_t size() const { return leaf_.size(); }
+  /// How long axis X is.
   template <class X> extent_t extent() const {
     if constexpr (!detail::contains<X, axes_type>)
       HEED_REFUSE("extent: the view has no such axis",
                   detail::mistakes::axis_is_missing<detail::extent_word, X, axes_type>);
     return leaf_.template extent<X>();
   }
+  /// How many elements lie between neighbours along X.
   template <class X> extent_t stride() const {
     if constexpr (!detail::contains<X, axes_type>)
       HEED_REFUSE("stride: the view has no such axis",
                   detail::mistakes::axis_is_missing<detail::stride_word, X, axes_type>);
     return leaf_.template stride<X>();
   }
+  /// The element at these coordinates, in the order of the type; unchecked.
   template <std::integral... I> T& operator()(I... i) const { return leaf_.data[leaf_.offset(i...)]; }
   detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
 };
@@ -332,9 +345,10 @@ template <class T, class... A> class tensor : public detail::expression_base {
   }
 
  public:
-  using axes_type = axes<A...>;
-  using value_type = T;
+  using axes_type = axes<A...>;  ///< its axes, in order
+  using value_type = T;          ///< what it stores
 
+  /// Open extents are 0.
   tensor() {
     if constexpr (!detail::distinct<axes_type>)
       HEED_REFUSE("tensor: an axis occurs twice", detail::mistakes::axis_occurs_twice<detail::tensor_word, axes_type>);
@@ -342,6 +356,7 @@ template <class T, class... A> class tensor : public detail::expression_base {
     for (std::size_t i = 0; i < sizeof...(A); ++i) leaf_.extents[i] = fixed[i] == detail::dynamic ? 0 : fixed[i];
     allocate(true);
   }
+  /// The extents that the type leaves open by name, each once, in any order. Refused: others.
   template <class... X>
     requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
   explicit tensor(X const&... extents) {
@@ -351,6 +366,7 @@ template <class T, class... A> class tensor : public detail::expression_base {
     } else
       detail::refuse_named_extents<detail::tensor_word, axes_type, X...>();
   }
+  /// @private
   template <std::integral... I>
     requires(sizeof...(I) > 0)
   explicit tensor(I...) {
@@ -358,6 +374,7 @@ template <class T, class... A> class tensor : public detail::expression_base {
         "tensor: extents are given by name, as in query{128}, not by place",
         detail::mistakes::extents_without_names<detail::tensor_word, typename detail::dynamic_axes<axes_type>::type>);
   }
+  /// @private
   template <detail::expression_like E>
     requires(!detail::is_poison<E> && !std::is_same_v<E, tensor>)
   tensor(E const&) {  // NOLINT: refused, so that `tensor x = a + b` gives a sentence
@@ -368,20 +385,24 @@ template <class T, class... A> class tensor : public detail::expression_base {
       HEED_REFUSE("evaluate: the expression does not fit the tensor",
                   detail::mistakes::destination_has_other_axes<typename E::axes_type, axes_type>);
   }
+  /// Copies the elements.
   tensor(tensor const& other) {
     std::copy(other.leaf_.extents, other.leaf_.extents + sizeof...(A) + 1, leaf_.extents);
     allocate(false);
     if (other.leaf_.data && size() > 0)
       std::memcpy(static_cast<void*>(leaf_.data), other.leaf_.data, static_cast<std::size_t>(size()) * sizeof(T));
   }
+  /// Takes the buffer; other's open extents are 0 afterwards.
   tensor(tensor&& other) noexcept : leaf_(std::exchange(other.leaf_, {})) {
     extent_t const fixed[] = {detail::fixed_extent<A>..., 0};
     for (std::size_t i = 0; i < sizeof...(A); ++i) other.leaf_.extents[i] = fixed[i] == detail::dynamic ? 0 : fixed[i];
   }
+  /// A new buffer: expressions made before keep the old one.
   tensor& operator=(tensor const& other) {
     if (this != &other) *this = tensor(other);
     return *this;
   }
+  /// The other's buffer: expressions made before keep the old one.
   tensor& operator=(tensor&& other) noexcept {
     std::swap(leaf_, other.leaf_);
     return *this;
@@ -394,31 +415,39 @@ template <class T, class... A> class tensor : public detail::expression_base {
     allocate(false);
   }
 
-  T* data() { return leaf_.data; }
-  T const* data() const { return leaf_.data; }
-  extent_t size() const { return leaf_.size(); }
-  T* begin() { return data(); }
-  T* end() { return data() + size(); }
-  T const* begin() const { return data(); }
-  T const* end() const { return data() + size(); }
+  T* data() { return leaf_.data; }                  ///< the first element
+  T const* data() const { return leaf_.data; }      ///< the first element
+  extent_t size() const { return leaf_.size(); }    ///< the number of elements
+  T* begin() { return data(); }                     ///< all elements, in the order of memory
+  T* end() { return data() + size(); }              ///< behind the last
+  T const* begin() const { return data(); }         ///< all elements, in the order of memory
+  T const* end() const { return data() + size(); }  ///< behind the last
+  /// How long axis X is.
   template <class X> extent_t extent() const {
     if constexpr (!detail::contains<X, axes_type>)
       HEED_REFUSE("extent: the tensor has no such axis",
                   detail::mistakes::axis_is_missing<detail::extent_word, X, axes_type>);
     return leaf_.template extent<X>();
   }
+  /// How many elements lie between neighbours along X.
   template <class X> extent_t stride() const {
     if constexpr (!detail::contains<X, axes_type>)
       HEED_REFUSE("stride: the tensor has no such axis",
                   detail::mistakes::axis_is_missing<detail::stride_word, X, axes_type>);
     return leaf_.template stride<X>();
   }
+  /// The element at these coordinates, in the order of the type; unchecked.
   template <std::integral... I> T& operator()(I... i) { return leaf_.data[leaf_.offset(i...)]; }
+  /// The same, to read.
   template <std::integral... I> T const& operator()(I... i) const { return leaf_.data[leaf_.offset(i...)]; }
-  operator view<T, A...>() { return view<T, A...>(leaf_without_owner<T>()); }                          // NOLINT
+  /// The same memory as a view.
+  operator view<T, A...>() { return view<T, A...>(leaf_without_owner<T>()); }  // NOLINT
+  /// The same memory as a view, to read.
   operator view<T const, A...>() const { return view<T const, A...>(leaf_without_owner<T const>()); }  // NOLINT
 #if defined(__cpp_lib_mdspan)
+  /// The same memory as an mdspan.
   auto to_mdspan() { return std::mdspan<T, std::dextents<extent_t, sizeof...(A)>>(data(), extent<A>()...); }
+  /// The same memory as an mdspan, to read.
   auto to_mdspan() const { return std::mdspan<T const, std::dextents<extent_t, sizeof...(A)>>(data(), extent<A>()...); }
 #endif
   detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
@@ -430,11 +459,13 @@ template <class T, class... A> class tensor : public detail::expression_base {
     return l;
   }
 };
+/// @private
 tensor(detail::poison)->tensor<float>;
 namespace detail {
 template <class T, class List> struct tensor_over;
 template <class T, class... A> struct tensor_over<T, axes<A...>> { using type = tensor<T, A...>; };
 }  // namespace detail
+/// @private
 template <detail::expression_like E> tensor(E const&) -> tensor<float>;  // refused by the constructor
 
 /// True where both have the same extents and the same bits in every element (so a NaN equals itself, and -0 is not 0).
@@ -444,6 +475,7 @@ template <class T, class... A> bool identical(tensor<T, A...> const& a, tensor<T
     if (a.heed_leaf().extents[i] != b.heed_leaf().extents[i]) return false;
   return a.size() == 0 || std::memcmp(a.data(), b.data(), static_cast<std::size_t>(a.size()) * sizeof(T)) == 0;
 }
+/// @private
 template <detail::expression_like A, detail::expression_like B> bool identical(A const&, B const&) {
   if constexpr (!detail::is_poison<A> && !detail::is_poison<B>)
     HEED_REFUSE("identical: it compares two tensors of one type: evaluate first",

@@ -28,6 +28,7 @@ class npy_file {
   detail::npy_header header_;
 
  public:
+  /// Maps the file; what it holds is read when it is asked for.
   explicit npy_file(std::filesystem::path const& path)
       : name_(path.string()),
         file_(path),
@@ -39,10 +40,12 @@ class npy_file {
         bytes_(bytes),
         header_(detail::parse_npy(bytes_, name_)) {}
 
+  /// As NumPy shows it.
   std::vector<extent_t> const& shape() const { return header_.shape; }
   /// As NumPy writes it: "<f4".
   std::string const& type() const { return header_.type_text; }
 
+  /// A tensor over A...; extents by name are wanted, others are as in the file.
   template <class T, class... A, class... X>
     requires(detail::axis_tag<X>&&...)
   auto read(X const&... wanted) const {

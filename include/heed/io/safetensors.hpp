@@ -33,6 +33,7 @@ class safetensors_file {
   }
 
  public:
+  /// Maps the file; a tensor is read when it is asked for.
   explicit safetensors_file(std::filesystem::path const& path)
       : name_(path.string()),
         file_(path),
@@ -46,12 +47,16 @@ class safetensors_file {
 
   /// In the order of their elements.
   std::vector<std::string> const& names() const { return header_.names; }
+  /// What stands in __metadata__.
   std::map<std::string, std::string> const& metadata() const { return header_.metadata; }
+  /// Whether there is a tensor of that name.
   bool contains(std::string_view name) const { return header_.tensors.contains(name); }
+  /// As PyTorch shows it; file_error where there is no such tensor.
   std::vector<extent_t> const& shape(std::string_view name) const { return entry(name).shape; }
   /// As the file writes it: "F32".
   std::string const& type(std::string_view name) const { return entry(name).type_text; }
 
+  /// A tensor over A...; extents by name are wanted, others are as in the file.
   template <class T, class... A, class... X>
     requires(detail::axis_tag<X>&&...)
   auto read(std::string_view name, X const&... wanted) const {
@@ -95,17 +100,20 @@ class safetensors_writer {
   std::map<std::string, std::string> metadata_;
 
  public:
+  /// A pair for __metadata__.
   void metadata(std::string key, std::string value) {
     detail::json_text(key), detail::json_text(value);  // throws where they are no UTF-8
     if (!metadata_.emplace(key, std::move(value)).second)
       throw file_error("safetensors_writer: the metadata has " + detail::shown(key) + " already");
   }
+  /// A tensor or view under that name.
   template <detail::writable_array E> void add(std::string name, E const& e) {
     detail::json_text(name);  // throws where it is no UTF-8
     if (name == "__metadata__") throw file_error("safetensors_writer: no tensor can have the name __metadata__");
     if (!tensors_.emplace(name, detail::stored_array(e.heed_leaf())).second)
       throw file_error("safetensors_writer: there is a tensor " + detail::shown(name) + " already");
   }
+  /// The file, whole or not at all.
   void write(std::filesystem::path const& path) const {
     // The widest elements first: so every tensor begins at a multiple of its element's size.
     std::vector<std::pair<std::string const, detail::stored_array> const*> sorted;

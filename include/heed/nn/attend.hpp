@@ -35,18 +35,20 @@ inline namespace HEED_ARCH {
 
 /// Every line of attention that somebody may want to look at, as expressions: what is not asked for is not computed.
 template <class Scores, class Weights, class LogSumExp, class Context> struct attended {
-  Scores scores;          // [..., query, head, key], scaled and masked
-  Weights weights;        // the same axes
-  LogSumExp log_sum_exp;  // [..., query, head]
-  Context context;        // [..., query, head, d_value]
+  Scores scores;          ///< [..., query, head, key], scaled and masked
+  Weights weights;        ///< the same axes
+  LogSumExp log_sum_exp;  ///< [..., query, head]
+  Context context;        ///< [..., query, head, d_value]
 };
+/// @private
 template <class Scores, class Weights, class LogSumExp, class Context>
 attended(Scores, Weights, LogSumExp, Context) -> attended<Scores, Weights, LogSumExp, Context>;
 
 /// The same, and what comes out of the layer.
 template <class Attended, class Output> struct attention_parts : Attended {
-  Output output;  // [..., query, model]
+  Output output;  ///< [..., query, model]
 };
+/// @private
 template <class Attended, class Output> attention_parts(Attended, Output) -> attention_parts<Attended, Output>;
 
 /// softmax(mask(q k / sqrt(d_head))) v over Key (Vaswani et al. 2017, 3.2.1), by parts. q, k and v are any expressions
@@ -65,6 +67,7 @@ auto attend(expression auto const& q, expression auto const& k, expression auto 
   return attended{scores, weights, lse, context};
 }
 
+/// @{
 /// The projections around it, for every parameter struct with w_q, w_k, w_v, w_o and names for their axes (see
 /// attention.hpp): x W_Q + b_Q, memory W_K + b_K, memory W_V + b_V; a bias is added where the struct has it.
 template <class P> auto project_queries(expression auto const& x, P const& p) {
@@ -88,6 +91,7 @@ template <class P> auto project_values(expression auto const& memory, P const& p
   else
     return v;
 }
+/// @}
 /// context W_O + b_O, over all axes of W_O but model.
 template <class P> auto project_context(expression auto const& context, P const& p) {
   auto const y = [&]<class... A>(axes<A...>) { return heed::dot<A...>(context, p.w_o); }(typename P::context_axes{});
@@ -100,10 +104,12 @@ template <class P> auto project_context(expression auto const& context, P const&
 /// Keys and values of a memory that is read many times: `nn::projected_memory m{k, v}`, or as expressions
 /// project_memory.
 template <class K, class V> struct projected_memory {
-  K keys;    // [..., key, head, d_head]
-  V values;  // [..., key, head, d_value]
+  K keys;    ///< [..., key, head, d_head]
+  V values;  ///< [..., key, head, d_value]
 };
+/// @private
 template <class K, class V> projected_memory(K, V) -> projected_memory<K, V>;
+/// Both as expressions: `auto m = nn::project_memory(memory, p)`.
 template <class P> auto project_memory(expression auto const& memory, P const& p) {
   return projected_memory{nn::project_keys(memory, p), nn::project_values(memory, p)};
 }

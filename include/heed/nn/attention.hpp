@@ -24,10 +24,10 @@ struct attention_parameters {
   using shapes = detail::shape_list<axes<Model, Head, DHead>, axes<Memory, Head, DHead>, axes<Memory, Head, DValue>,
                                     axes<Head, DValue, Model>>;
 
-  detail::parameter<T, Model, Head, DHead> w_q;
-  detail::parameter<T, Memory, Head, DHead> w_k;
-  detail::parameter<T, Memory, Head, DValue> w_v;
-  detail::parameter<T, Head, DValue, Model> w_o;
+  detail::parameter<T, Model, Head, DHead> w_q;    ///< [model, head, d_head]
+  detail::parameter<T, Memory, Head, DHead> w_k;   ///< [memory, head, d_head]
+  detail::parameter<T, Memory, Head, DValue> w_v;  ///< [memory, head, d_value]
+  detail::parameter<T, Head, DValue, Model> w_o;   ///< [head, d_value, model]
 
   attention_parameters() { detail::check_parameters<attention_parameters>(); }
   template <class... X>
@@ -61,9 +61,10 @@ struct biased_attention_parameters : attention_parameters<T, Model, Head, DHead,
       typename weights::shapes,
       detail::shape_list<axes<Head, DHead>, axes<Head, DHead>, axes<Head, DValue>, axes<Model>>>::type;
 
-  detail::parameter<T, Head, DHead> b_q, b_k;
-  detail::parameter<T, Head, DValue> b_v;
-  tensor<T, Model> b_o;
+  detail::parameter<T, Head, DHead> b_q;   ///< [head, d_head]
+  detail::parameter<T, Head, DHead> b_k;   ///< [head, d_head]
+  detail::parameter<T, Head, DValue> b_v;  ///< [head, d_value]
+  tensor<T, Model> b_o;                    ///< [model]
 
   biased_attention_parameters() = default;
   template <class... X>
@@ -104,6 +105,7 @@ auto multi_head_attention_parts(expression auto const& x, projected_memory<K, V>
   auto const a = nn::attend<Key, typename P::d_head_axis>(nn::project_queries(in, p), memory.keys, memory.values, mask);
   return attention_parts{a, nn::project_context(a.context, p)};
 }
+/// The same over memory [..., Key, memory].
 template <class Key, class P, class Mask = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, expression auto const& memory, P const& p,
                                 Mask const& mask = {}) {

@@ -27,9 +27,11 @@ template <class T, class Attention, class Key, class... Batch> struct attention_
       detail::shape_list<axes<Key, Batch..., typename Attention::kv_head_axis, typename Attention::d_head_axis>,
                          axes<Key, Batch..., typename Attention::kv_head_axis, typename Attention::d_value_axis>>;
 
+  /// [key, ..., head, d_head]
   kv_cache<T, Key, Batch..., typename Attention::kv_head_axis, typename Attention::d_head_axis> keys;
+  /// [key, ..., head, d_value]
   kv_cache<T, Key, Batch..., typename Attention::kv_head_axis, typename Attention::d_value_axis> values;
-  policy how;  // how append runs
+  policy how;  ///< how append runs
 
   template <class... X>
     requires(sizeof...(X) > 0 && (detail::axis_tag<X> && ...))
@@ -55,7 +57,9 @@ template <class T, class Attention, class Key, class... Batch> struct attention_
   /// Keeps the first n positions.
   void truncate(extent_t n) { keys.truncate(n), values.truncate(n); }
 };
+/// @private
 template <class C> inline constexpr bool is_attention_cache = false;
+/// @private
 template <class T, class A, class Key, class... B>
 inline constexpr bool is_attention_cache<attention_cache<T, A, Key, B...>> = true;
 

@@ -40,30 +40,35 @@ inline namespace HEED_ARCH {
 struct unchanged_function {
   auto operator()(expression auto const& e) const { return detail::as_node(e); }
 };
-inline constexpr unchanged_function unchanged;
+inline constexpr unchanged_function unchanged;  ///< `feed_forward(x, p, nn::unchanged)`
 
 /// Activations by name: `feed_forward(x, p, activations::gelu)`.
 namespace activations {
+/// What activations::relu is.
 struct relu_function {
   auto operator()(expression auto const& e) const { return heed::relu(e); }
 };
+/// What activations::gelu is.
 struct gelu_function {
   auto operator()(expression auto const& e) const { return heed::gelu(e); }
 };
+/// What activations::gelu_tanh is.
 struct gelu_tanh_function {
   auto operator()(expression auto const& e) const { return heed::gelu_tanh(e); }
 };
+/// What activations::silu is.
 struct silu_function {
   auto operator()(expression auto const& e) const { return heed::silu(e); }
 };
+/// What activations::sigmoid is.
 struct sigmoid_function {
   auto operator()(expression auto const& e) const { return heed::sigmoid(e); }
 };
-inline constexpr relu_function relu;            // Vaswani et al. 2017
-inline constexpr gelu_function gelu;            // Hendrycks and Gimpel 2016
-inline constexpr gelu_tanh_function gelu_tanh;  // its approximation
-inline constexpr silu_function silu;            // the same paper; "swish" of Ramachandran et al. 2017
-inline constexpr sigmoid_function sigmoid;
+inline constexpr relu_function relu;            ///< Vaswani et al. 2017
+inline constexpr gelu_function gelu;            ///< Hendrycks and Gimpel 2016
+inline constexpr gelu_tanh_function gelu_tanh;  ///< its approximation
+inline constexpr silu_function silu;            ///< the same paper; "swish" of Ramachandran et al. 2017
+inline constexpr sigmoid_function sigmoid;      ///< of a gated linear unit
 }  // namespace activations
 
 /// Masks, and everything else that is done to scores before softmax: a callable from scores [..., query, ..., key] to
@@ -98,9 +103,9 @@ auto keep(expression auto const& condition) {
 /// Positions: a callable that is applied to queries and keys while both still have the axis Query; a second argument as
 /// above. rotary turns pairs of DHead (Su et al. 2021); positions count from `first` on.
 template <class DHead, class Query> struct rotary {
-  rope_pairs pairs = rope_pairs::interleaved;
-  double base = 10000;
-  extent_t first = 0;
+  rope_pairs pairs = rope_pairs::interleaved;  ///< which elements turn together
+  double base = 10000;                         ///< the angle falls with base^(-2 pair / extent)
+  extent_t first = 0;                          ///< the position of the first query
   auto operator()(expression auto const& e, extent_t past = 0) const {
     return heed::rope<DHead, Query>(e, pairs, base, first + past);
   }

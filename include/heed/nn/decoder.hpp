@@ -43,12 +43,12 @@ template <class SelfAttention, class CrossAttention, class FeedForward, class No
   using shapes = detail::shapes_of_parts<SelfAttention, Norm, CrossAttention, Norm, FeedForward, Norm>;
   static constexpr bool one_model = detail::one_model<SelfAttention, CrossAttention, FeedForward, Norm>;
 
-  SelfAttention attention;
-  Norm attention_norm;
-  CrossAttention cross_attention;
-  Norm cross_attention_norm;
-  FeedForward feed_forward;
-  Norm feed_forward_norm;
+  SelfAttention attention;         ///< its parameters
+  Norm attention_norm;             ///< the norm around it
+  CrossAttention cross_attention;  ///< of the attention to memory
+  Norm cross_attention_norm;       ///< the norm around it
+  FeedForward feed_forward;        ///< its parameters
+  Norm feed_forward_norm;          ///< the norm around it
 
   decoder_layer_parameters() {
     detail::check_parts<decoder_layer_parameters, SelfAttention, CrossAttention, FeedForward, Norm>();

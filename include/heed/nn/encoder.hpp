@@ -42,10 +42,10 @@ template <class Attention, class FeedForward, class Norm> struct encoder_layer_p
   using shapes = detail::shapes_of_parts<Attention, Norm, FeedForward, Norm>;
   static constexpr bool one_model = detail::one_model<Attention, FeedForward, Norm>;
 
-  Attention attention;
-  Norm attention_norm;
-  FeedForward feed_forward;
-  Norm feed_forward_norm;
+  Attention attention;       ///< its parameters
+  Norm attention_norm;       ///< the norm around it
+  FeedForward feed_forward;  ///< its parameters
+  Norm feed_forward_norm;    ///< the norm around it
 
   encoder_layer_parameters() { detail::check_parts<encoder_layer_parameters, Attention, FeedForward, Norm>(); }
   template <class... X>
@@ -103,6 +103,7 @@ auto encoder_layer(Place place, expression auto const& x, P const& p, Activation
   }
 }
 
+/// @private
 template <class Query, class Key> auto encoder_layer(expression auto const& x, auto const&...) {
   if constexpr (!detail::is_poison<decltype(x)>)
     HEED_REFUSE("layer: say first where the norms stand: nn::pre_norm or nn::post_norm",

@@ -27,8 +27,8 @@ template <class T, class Model, class Hidden> struct feed_forward_parameters {
   using hidden_axis = Hidden;
   using shapes = detail::shape_list<axes<Model, Hidden>, axes<Hidden, Model>>;
 
-  detail::parameter<T, Model, Hidden> w_1;
-  detail::parameter<T, Hidden, Model> w_2;
+  detail::parameter<T, Model, Hidden> w_1;  ///< [model, hidden]
+  detail::parameter<T, Hidden, Model> w_2;  ///< [hidden, model]
 
   feed_forward_parameters() { detail::check_parameters<feed_forward_parameters>(); }
   template <class... X>
@@ -52,8 +52,8 @@ struct biased_feed_forward_parameters : feed_forward_parameters<T, Model, Hidden
   using weights = feed_forward_parameters<T, Model, Hidden>;
   using shapes = detail::shape_list<axes<Model, Hidden>, axes<Hidden, Model>, axes<Hidden>, axes<Model>>;
 
-  tensor<T, Hidden> b_1;
-  tensor<T, Model> b_2;
+  tensor<T, Hidden> b_1;  ///< [hidden]
+  tensor<T, Model> b_2;   ///< [model]
 
   biased_feed_forward_parameters() = default;
   template <class... X>
@@ -73,8 +73,9 @@ template <class T, class Model, class Hidden> struct gated_feed_forward_paramete
   using hidden_axis = Hidden;
   using shapes = detail::shape_list<axes<Model, Hidden>, axes<Model, Hidden>, axes<Hidden, Model>>;
 
-  detail::parameter<T, Model, Hidden> w_gate, w_up;
-  detail::parameter<T, Hidden, Model> w_down;
+  detail::parameter<T, Model, Hidden> w_gate;  ///< [model, hidden]
+  detail::parameter<T, Model, Hidden> w_up;    ///< [model, hidden]
+  detail::parameter<T, Hidden, Model> w_down;  ///< [hidden, model]
 
   gated_feed_forward_parameters() { detail::check_parameters<gated_feed_forward_parameters>(); }
   template <class... X>

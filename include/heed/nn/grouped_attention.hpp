@@ -32,10 +32,10 @@ struct grouped_attention_parameters {
   using shapes = detail::shape_list<axes<Model, KvHead, Group, DHead>, axes<Model, KvHead, DHead>,
                                     axes<Model, KvHead, DValue>, axes<KvHead, Group, DValue, Model>>;
 
-  detail::parameter<T, Model, KvHead, Group, DHead> w_q;
-  detail::parameter<T, Model, KvHead, DHead> w_k;
-  detail::parameter<T, Model, KvHead, DValue> w_v;
-  detail::parameter<T, KvHead, Group, DValue, Model> w_o;
+  detail::parameter<T, Model, KvHead, Group, DHead> w_q;   ///< [model, kv_head, group, d_head]
+  detail::parameter<T, Model, KvHead, DHead> w_k;          ///< [model, kv_head, d_head]
+  detail::parameter<T, Model, KvHead, DValue> w_v;         ///< [model, kv_head, d_value]
+  detail::parameter<T, KvHead, Group, DValue, Model> w_o;  ///< [kv_head, group, d_value, model]
 
   grouped_attention_parameters() { detail::check_parameters<grouped_attention_parameters>(); }
   template <class... X>

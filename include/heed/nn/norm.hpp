@@ -29,8 +29,9 @@ template <class T, class Model> struct layer_norm_parameters {
   using model_axis = Model;
   using shapes = detail::shape_list<axes<Model>, axes<Model>>;
 
-  tensor<T, Model> gamma, beta;
-  double eps = 1e-5;
+  tensor<T, Model> gamma;  ///< [model]
+  tensor<T, Model> beta;   ///< [model]
+  double eps = 1e-5;       ///< beside the variance
 
   layer_norm_parameters() { std::fill(gamma.begin(), gamma.end(), T(1.F)); }
   template <class... X>
@@ -56,8 +57,8 @@ template <class T, class Model> struct rms_norm_parameters {
   using model_axis = Model;
   using shapes = detail::shape_list<axes<Model>>;
 
-  tensor<T, Model> gain;
-  double eps = 1e-5;
+  tensor<T, Model> gain;  ///< [model]
+  double eps = 1e-5;      ///< beside the mean square
 
   rms_norm_parameters() { std::fill(gain.begin(), gain.end(), T(1.F)); }
   template <class... X>
@@ -78,10 +79,12 @@ template <class T, class Model> struct rms_norm_parameters {
 /// Where a layer's norms stand, its first argument: after each sub-layer and its residual (Vaswani et al. 2017), or
 /// before each sub-layer (Xiong et al. 2020).
 struct norm_after {};
+/// See norm_after.
 struct norm_before {};
-inline constexpr norm_after post_norm;
-inline constexpr norm_before pre_norm;
+inline constexpr norm_after post_norm;  ///< norm(x + f(x))
+inline constexpr norm_before pre_norm;  ///< x + f(norm(x))
 
+/// @{
 /// A sub-layer in its residual connection: norm(x + f(x)), or x + f(norm(x)).
 ///
 ///     auto h = nn::residual(nn::pre_norm, x, norm, [&](auto const& n) { return nn::feed_forward(n, p); });
@@ -93,6 +96,7 @@ template <class Norm, class F>
 auto residual(norm_before, expression auto const& x, Norm const& norm, F const& sub_layer) {
   return x + sub_layer(norm(x));
 }
+/// @}
 
 }  // namespace HEED_ARCH
 }  // namespace nn

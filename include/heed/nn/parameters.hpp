@@ -209,9 +209,13 @@ inline namespace HEED_ARCH {
 /// How much a layer is asked to do: new positions, positions whose keys a cache has, positions of the memory that a
 /// cross-attention reads (-1: it reads none), and how many sequences of these.
 struct lengths {
-  extent_t queries = 1, cached = 0, memory = -1, sequences = 1;
+  extent_t queries = 1;    ///< new positions
+  extent_t cached = 0;     ///< positions before them, whose keys are there
+  extent_t memory = -1;    ///< positions of the memory; -1: there is none
+  extent_t sequences = 1;  ///< how many of these
 };
 
+/// @{
 /// The number of parameters of a layer: `parameter_count(p)`, or without memory for them
 /// `parameter_count<P>(model{512})`, the extents that the types leave open by name; a constant where none is left.
 template <class P> extent_t parameter_count(P const& p) {
@@ -229,6 +233,9 @@ constexpr extent_t parameter_count(X... extents) {
     return 0;
 }
 
+/// @}
+
+/// @{
 /// Floating-point operations of a layer's contractions, two for a multiplication and its addition; elementwise work,
 /// norms and softmax are not counted, and a mask saves nothing. `floating_point_operations(p, {.queries = 128})`, or as
 /// above by the type: `floating_point_operations<P>({.queries = 1, .cached = 4095}, model{512})`.
@@ -242,6 +249,8 @@ constexpr extent_t floating_point_operations(lengths n, X... extents) {
   else
     return 0;
 }
+
+/// @}
 
 /// Calls f(tensor) for every parameter in the order in which the struct lists them: to fill, to save, to count.
 template <class P, class F> void for_each_parameter(P& p, F&& f) { std::remove_const_t<P>::visit(p, f); }

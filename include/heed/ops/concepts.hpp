@@ -29,45 +29,64 @@ concept one_type = !(is_real<value_in<L>> && is_real<value_in<R>> && !std::is_sa
 
 inline namespace HEED_ARCH {
 
-/// l + r, l - r, min, max, pow and comparisons; l * r and l / r take index expressions over any axes as well.
+/// True where dot<A...>(l, r) compiles.
+template <class L, class R, class... A>
+concept can_dot = detail::real_over<L, A...> && detail::real_over<R, A...> &&
+    std::is_same_v<detail::value_in<L>, detail::value_in<R>>;
+/// True where l + r, l - r, min, max, pow and comparisons compile; l * r and l / r take index expressions over any axes as well.
 template <class L, class R>
 concept can_add = detail::live<L> && detail::live<R> && detail::nested<L, R> && detail::one_type<L, R>;
+/// True where l * r and l / r compile.
 template <class L, class R>
 concept can_multiply = detail::live<L> && detail::live<R> && detail::one_type<L, R> &&
     (detail::nested<L, R> || detail::is_index_expression<detail::node_of<L>> ||
      detail::is_index_expression<detail::node_of<R>>);
+/// True where where(m, x) compiles.
 template <class M, class X>
 concept can_where = detail::live<M> && detail::live<X> && !detail::is_real<detail::value_in<M>> &&
                     detail::is_real<detail::value_in<X>> && detail::subset<detail::axes_of<M>, detail::axes_of<X>>;
+/// True where broadcast<A...>(e, ...) compiles.
 template <class E, class... A>
 concept can_broadcast =
     detail::live<E> && detail::distinct<axes<A...>> && detail::intersection<axes<A...>, detail::axes_of<E>>::rank == 0;
 
+/// True where softmax<A...>(e) compiles.
 template <class E, class... A>
 concept can_softmax = detail::real_over<E, A...>;
+/// True where log_sum_exp<A...>(e) compiles.
 template <class E, class... A>
 concept can_log_sum_exp = detail::real_over<E, A...>;
+/// True where mean<A...>(e) compiles.
 template <class E, class... A>
 concept can_mean = detail::real_over<E, A...>;
+/// True where variance<A...>(e) compiles.
 template <class E, class... A>
 concept can_variance = detail::real_over<E, A...>;
+/// True where sum<A...>(e) compiles.
 template <class E, class... A>
 concept can_sum = detail::live_over<E, A...>;
+/// True where max<A...>(e) compiles.
 template <class E, class... A>
 concept can_max = detail::live_over<E, A...>;
+/// True where argmax<A>(e) compiles.
 template <class E, class A>
 concept can_argmax = detail::live_over<E, A>;
+/// True where cumsum<A>(e) compiles.
 template <class E, class A>
 concept can_cumsum = detail::live_over<E, A>;
+/// True where layer_norm<A>(e, ...) compiles.
 template <class E, class A>
 concept can_layer_norm = detail::real_over<E, A>;
+/// True where rms_norm<A>(e, ...) compiles.
 template <class E, class A>
 concept can_rms_norm = detail::real_over<E, A>;
 
+/// True where split<A, B, C>(e, ...) compiles.
 template <class E, class A, class B, class C>
 concept can_split = detail::live_over<E, A> && detail::distinct<detail::replace_in<detail::axes_of<E>, A, B, C>> &&
     (detail::is_dynamic<A> || detail::is_dynamic<B> || detail::is_dynamic<C> ||
      A::static_extent == B::static_extent * C::static_extent);
+/// True where merge<B, C, A>(e) compiles.
 template <class E, class B, class C, class A>
 concept can_merge = detail::live_over<E, B, C> &&
     detail::distinct<detail::rename_in<detail::difference<detail::axes_of<E>, axes<C>>, B, A>> &&
@@ -78,19 +97,25 @@ template <class E, class A, class To = A>
 concept can_slice = detail::live_over<E, A> &&
     (std::is_same_v<A, To> ? detail::is_dynamic<A>
                            : !detail::is_dynamic<To>)&&detail::distinct<detail::rename_in<detail::axes_of<E>, A, To>>;
+/// True where at<A>(e, i) compiles.
 template <class E, class A>
 concept can_at = detail::live_over<E, A>;
+/// True where roll<A>(e, n) compiles.
 template <class E, class A>
 concept can_roll = detail::live_over<E, A>;
+/// True where concat<A>(x, y) compiles.
 template <class X, class Y, class A>
 concept can_concat = detail::live_over<X, A> && detail::live<Y> && detail::is_dynamic<A> &&
     detail::same_set<detail::axes_of<X>, detail::axes_of<Y>> &&
     std::is_same_v<detail::value_in<X>, detail::value_in<Y>>;
+/// True where stack<A>(e, ...) compiles.
 template <class A, class E, class... R>
 concept can_stack = detail::live<E> && !detail::contains<A, detail::axes_of<E>> &&
                     (detail::same_set<detail::axes_of<E>, detail::axes_of<R>> && ...);
+/// True where take<A>(table, ids) compiles.
 template <class Table, class Ids, class A>
 concept can_take = detail::live_over<Table, A> && detail::live<Ids> && detail::is_integer<detail::value_in<Ids>>;
+/// True where rope<A, Position>(e, ...) compiles.
 template <class E, class A, class Position>
 concept can_rope = detail::real_over<E, A, Position>;
 /// evaluate_into(destination, e).

@@ -21,15 +21,14 @@ struct dot_word {
 
 inline namespace HEED_ARCH {
 
-/// True where dot<A...>(l, r) compiles.
-template <class L, class R, class... A>
-concept can_dot = expression<L> && expression<R> && sizeof...(A) > 0 &&
-                  detail::subset<axes<A...>, typename std::remove_cvref_t<L>::axes_type>&& detail::subset<
-                      axes<A...>, typename std::remove_cvref_t<R>::axes_type>&& detail::
-                      is_real<typename detail::node_of<L>::value_type>&& std::is_same_v<
-                          typename detail::node_of<L>::value_type, typename detail::node_of<R>::value_type>;
-
-/// sum over A... of left * right. The result has left's other axes, then right's new ones.
+/// sum over A... of left * right. The result has left's other axes, then right's new ones; axes that both have besides are
+/// batch axes.
+///
+///     auto q = dot<model>(x, w_q);        // [batch, query, model] . [model, head, d_head] = [batch, query, head, d_head]
+///     auto s = dot<d_head>(q, k);         // [batch, query, head, key]
+///     auto y = dot<head, d_head>(c, w_o);
+///
+/// Refused: an axis of A... that one side lacks, integers, float beside double. shape_error: extents that differ.
 template <class... A> auto dot(expression auto const& left, expression auto const& right) {
   using LE = std::remove_cvref_t<decltype(left)>;
   using RE = std::remove_cvref_t<decltype(right)>;
@@ -70,6 +69,7 @@ template <class... A> auto dot(expression auto const& left, expression auto cons
     }
   }
 }
+/// @private
 template <class... A, class L, class R>
   requires(!expression<L> || !expression<R>)
 auto dot(L const&, R const&) {

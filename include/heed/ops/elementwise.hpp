@@ -299,7 +299,12 @@ template <expression_like L, class R> auto operator/=(L const&, R const&) { retu
 
 inline namespace HEED_ARCH {
 
-/// Elementwise functions: the same axes, the same extents. `exp(x)`, `log(x)` natural, `rsqrt(x)` = 1 / sqrt(x).
+/// @{
+/// Elementwise functions: the same axes, the same extents. `log(x)` is natural, `rsqrt(x)` = 1 / sqrt(x), `relu(x)` =
+/// max(x, 0), `gelu(x)` = x Phi(x) (Hendrycks and Gimpel 2016) and `gelu_tanh(x)` its approximation, `sigmoid(x)` =
+/// 1 / (1 + exp(-x)), `silu(x)` = x sigmoid(x). Integers are taken by abs and relu alone; refused elsewhere: say cast.
+///
+///     auto h = gelu(dot<model>(x, w_1) + b_1);
 auto exp(expression auto const& x) { return detail::real_unary<detail::ops::exponential>(x); }
 auto log(expression auto const& x) { return detail::real_unary<detail::ops::logarithm>(x); }
 auto sqrt(expression auto const& x) { return detail::real_unary<detail::ops::square_root>(x); }
@@ -312,13 +317,20 @@ auto gelu(expression auto const& x) { return detail::real_unary<detail::ops::gau
 auto gelu_tanh(expression auto const& x) { return detail::real_unary<detail::ops::gaussian_unit_tanh>(x); }
 auto silu(expression auto const& x) { return detail::real_unary<detail::ops::sigmoid_unit>(x); }
 auto sigmoid(expression auto const& x) { return detail::real_unary<detail::ops::logistic>(x); }
+/// @}
 
-/// cap tanh(x / cap). A cap of 0 or infinity is off; a negative or NaN cap is std::invalid_argument.
+/// cap tanh(x / cap), the axes of x. A cap of 0 or infinity is off; a negative or NaN cap is std::invalid_argument.
+///
+///     auto s = softcap(dot<d_head>(q, k) / 8.f, 50);
 auto softcap(expression auto const& x, double cap) {
   if (!(cap >= 0)) throw std::invalid_argument("softcap: the cap must be 0 or more, not " + std::to_string(cap));
   return detail::real_unary<detail::ops::capped>(x, detail::ops::capped{cap});
 }
-/// Of two operands one's axes must contain the other's; numbers take the expression's type.
+/// @{
+/// Elementwise x^y, the smaller, the larger. Of two operands one's axes must contain the other's; numbers take the
+/// expression's type. NaN where either is NaN. Refused: axes that do not nest, float beside double.
+///
+///     auto clipped = min(max(x, -1), 1);
 template <class L, class R>
   requires detail::some_expression<L, R>
 auto pow(L const& l, R const& r) { return detail::binary<detail::ops::power, void, detail::spans::nested>(l, r); }
@@ -328,6 +340,8 @@ auto min(L const& l, R const& r) { return detail::binary<detail::ops::minimum, v
 template <class L, class R>
   requires detail::some_expression<L, R>
 auto max(L const& l, R const& r) { return detail::binary<detail::ops::maximum, void, detail::spans::nested>(l, r); }
+/// @}
+/// @private
 template <class... A>
   requires(sizeof...(A) > 0)
 auto min(expression auto const& x) {
@@ -337,7 +351,9 @@ auto min(expression auto const& x) {
   return detail::poison{};
 }
 
-/// The value in another type. Reals to integers cut towards zero; anything to bool is != 0.
+/// The value in another type, the axes of x. Reals to integers cut towards zero; anything to bool is != 0.
+///
+///     auto distance = cast<float>(index<query>() - index<key>());
 template <class T> auto cast(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
@@ -349,7 +365,11 @@ template <class T> auto cast(expression auto const& x) {
   } else
     return detail::cast_node<detail::value_of_t<T>>(detail::as_node(x));
 }
-/// x over more axes, the new ones in front, in the order listed: `broadcast<head>(bias)`, `broadcast<batch>(x, batch{8})`.
+/// x over more axes, the new ones in front, in the order listed; those that are open by name.
+///
+///     auto everywhere = broadcast<batch, head>(bias, batch{8});
+///
+/// Refused: an axis that x has already, an open extent that is not given.
 template <class... A, class... X> auto broadcast(expression auto const& x, X const&... extents) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)

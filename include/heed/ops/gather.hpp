@@ -45,6 +45,11 @@ inline namespace HEED_ARCH {
 
 /// table's elements at the coordinates ids along A. ids is any integer expression; axes that it shares with table are
 /// aligned, its own stand where A stood. An id outside 0 .. extent - 1 throws std::out_of_range before anything is written.
+///
+///     auto x = take<word>(table, ids);                                              // [word, model] to [query, model]
+///     auto bias = take<distance>(learnt, index<query>() - index<key>() + longest);  // [head, distance] to [head, query, key]
+///
+/// Refused: a table without A, ids that are no integers.
 template <class A> auto take(expression auto const& table, expression auto const& ids) {
   using TE = std::remove_cvref_t<decltype(table)>;
   using IE = std::remove_cvref_t<decltype(ids)>;
@@ -73,6 +78,7 @@ template <class A> auto take(expression auto const& table, expression auto const
   }
 }
 
+/// @private
 template <class A, class Table, class Ids>
   requires(!expression<Table> || !expression<Ids>)
 auto take(Table const&, Ids const&) {
@@ -83,6 +89,10 @@ auto take(Table const&, Ids const&) {
 }
 
 /// x, then y, along A (dynamic). The other axes are the same; the result has x's order.
+///
+///     auto keys = concat<key>(cache.view(), k);
+///
+/// Refused: a static A, other axes, two value types. shape_error: other extents.
 template <class A> auto concat(expression auto const& x, expression auto const& y) {
   using X = std::remove_cvref_t<decltype(x)>;
   using Y = std::remove_cvref_t<decltype(y)>;
@@ -123,6 +133,8 @@ template <class A> auto concat(expression auto const& x, expression auto const& 
 }
 
 /// The parts side by side along a new axis A in front; A counts them (a static A must have that extent).
+///
+///     auto both = stack<part>(cosines, sines);  // [part = 2, position, d_head]
 template <class A, class E, class... R>
   requires(detail::expression_like<E> && (detail::expression_like<R> && ...))
 auto stack(E const& first, R const&... rest) {
@@ -163,7 +175,9 @@ auto stack(E const& first, R const&... rest) {
   }
 }
 
-/// Evaluates e once and shares it, whatever stands around it.
+/// Evaluates e once and shares it, whatever stands around it. The axes of e.
+///
+///     auto gate = let(sigmoid(dot<model>(x, w)));
 auto let(expression auto const& e) {
   using E = std::remove_cvref_t<decltype(e)>;
   if constexpr (detail::is_poison<E>)
@@ -176,6 +190,10 @@ auto let(expression auto const& e) {
 
 /// Keeps an element with probability 1 - p and scales it by 1 / (1 - p); else 0 (p = 1: all 0). Which ones depends on the
 /// seed and on the element's coordinates in x's axis order alone, so every schedule and thread count drops the same.
+///
+///     auto c = dot<key>(dropout(softmax<key>(s), 0.1, 1234), v);
+///
+/// std::invalid_argument: a p outside [0, 1].
 auto dropout(expression auto const& x, double p, std::uint64_t seed) {
   using E = std::remove_cvref_t<decltype(x)>;
   if (!(p >= 0 && p <= 1))
@@ -240,6 +258,8 @@ inline namespace HEED_ARCH {
 
 /// Attention over two sets of keys from the attention over each: contexts and natural log-sum-exps in, a std::pair of
 /// (context, log-sum-exp) out. An empty part (log-sum-exp -infinity) is neutral.
+///
+///     auto [context, lse] = combine(context_a, lse_a, context_b, lse_b);
 template <expression CA, expression LA, expression CB, expression LB>
 auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const& lse_b) {
   if constexpr (detail::is_poison<CA> || detail::is_poison<LA> || detail::is_poison<CB> || detail::is_poison<LB>)

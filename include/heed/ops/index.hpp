@@ -91,7 +91,9 @@ template <class Word, class Query, class Key> poison refuse_pair() {
 
 inline namespace HEED_ARCH {
 
-/// The coordinate along A as an integer expression. It has no extent of its own: it gets one from what it meets.
+/// The coordinate along A as an integer expression [A]. It has no extent of its own: it gets one from what it meets.
+///
+///     auto before = index<key>() <= index<query>();
 template <class A> auto index() {
   if constexpr (detail::axis_tag<A>)
     return detail::index_node<A>{};
@@ -102,7 +104,11 @@ template <class A> auto index() {
 }
 
 /// x where keep holds, excluded elsewhere: softmax gives 0 there, every reduction and contraction skips it.
-/// keep's axes must lie within x's. Stored alone, an excluded element is -infinity.
+/// keep's axes must lie within x's, whose the result has. Stored alone, an excluded element is -infinity.
+///
+///     auto w = softmax<key>(where(causal<query, key>() && index<key>() < length, s));
+///
+/// Refused: a float as condition, a condition wider than x, integers as x. shape_error: extents that differ.
 template <class M, class X>
   requires(detail::expression_like<M>&& detail::expression_like<X>)
 auto where(M const& keep, X const& x) {
@@ -133,6 +139,10 @@ auto where(M const& keep, X const& x) {
   }
 }
 /// a where c holds, else b: a choice of values that excludes nothing. Branches that are no numbers must have c's axes.
+///
+///     auto leaky = where(x > 0, x, 0.01 * x);
+///
+/// Refused: as above, and branches of two real types.
 template <class C, class A, class B>
   requires(detail::expression_like<C>&& detail::operand_like<A>&& detail::operand_like<B>)
 auto where(C const& c, A const& a, B const& b) {
@@ -197,7 +207,10 @@ auto where(C const& c, A const& a, B const& b) {
   }
 }
 
-/// index<Key>() <= index<Query>(), and both extents must be equal: with a cache, say where the diagonal starts.
+/// index<Key>() <= index<Query>(), and both extents must be equal (else shape_error, where it meets them): with a cache, say
+/// where the diagonal starts.
+///
+///     auto s = where(causal<query, key>(), dot<d_head>(q, k));
 template <class Query, class Key> auto causal() {
   if constexpr (detail::two_axes<Query, Key>)
     return detail::make_map<detail::ops::diagonal<Query, Key>, bool, axes<Key, Query>>(
@@ -205,6 +218,7 @@ template <class Query, class Key> auto causal() {
   else
     return detail::refuse_pair<detail::causal_word, Query, Key>();
 }
+/// @private
 template <class Query> auto causal() {
   HEED_REFUSE("causal: name the queries, then the keys: causal<query, key>()",
               detail::mistakes::word_is_not_there<detail::causal_pair_word, Query>);
@@ -212,13 +226,18 @@ template <class Query> auto causal() {
 }
 /// index<Key>() <= index<Query>() + past. 0 aligns top-left, extent(key) - extent(query) bottom-right; an integer tensor
 /// gives each sequence its own.
+///
+///     auto s = where(causal<query, key>(cache.length() - 1), dot<d_head>(q, cache.view()));
 template <class Query, class Key, detail::past_like Past> auto causal(Past const& past) {
   if constexpr (detail::two_axes<Query, Key>)
     return index<Key>() <= index<Query>() + detail::past_node<detail::causal_word>(past);
   else
     return detail::refuse_pair<detail::causal_word, Query, Key>();
 }
-/// Causal, and at most n keys, the query's own included: 0 <= index<Query>() + past - index<Key>() < n.
+/// Causal, and at most n keys, the query's own included: 0 <= index<Query>() + past - index<Key>() < n (Beltagy et al.
+/// 2020).
+///
+///     auto s = where(window<query, key>(512), dot<d_head>(q, k));
 template <class Query, class Key, detail::plain_number N, detail::past_like Past = extent_t>
 auto window(N n, Past const& past = {}) {
   if constexpr (!detail::two_axes<Query, Key>)
@@ -230,7 +249,9 @@ auto window(N n, Past const& past = {}) {
     return index<Key>() <= position && position - index<Key>() < static_cast<std::int64_t>(n);
   }
 }
-/// slopes * (index<Key>() - index<Query>() - past) (Press et al. 2022).
+/// slopes * (index<Key>() - index<Query>() - past) (Press et al. 2022): the axes of slopes, Key and Query.
+///
+///     auto s = dot<d_head>(q, k) / 8.f + alibi<query, key>(alibi_slopes<head>());
 template <class Query, class Key, expression Slopes, detail::past_like Past = extent_t>
 auto alibi(Slopes const& slopes, Past const& past = {}) {
   if constexpr (!detail::two_axes<Query, Key>)
@@ -241,7 +262,9 @@ auto alibi(Slopes const& slopes, Past const& past = {}) {
     return slopes * (index<Key>() - index<Query>() - detail::past_node<detail::alibi_word>(past));
 }
 /// The slopes of the reference code: 2^(-8 i / n) for a power of two n; else those of the next lower power p, then every
-/// second one of 2p's.
+/// second one of 2p's. A tensor over Head; shape_error where n is not given and Head is open.
+///
+///     tensor slopes = alibi_slopes<head>(12);
 template <class Head, class T = float> auto alibi_slopes(extent_t n = Head::static_extent) {
   static_assert(std::is_same_v<detail::value_of_t<T>, float> || std::is_same_v<T, double>,
                 "alibi_slopes: slopes are fractions: float, double, bf16 or f16");

@@ -147,39 +147,67 @@ template <class E, class P> poison refuse_norm_part() {
 
 inline namespace HEED_ARCH {
 
-/// exp(x) / sum over A... of exp(x), row by row; 0 where excluded, all 0 for a row without a kept element.
+/// exp(x) / sum over A... of exp(x), row by row, the axes of x; 0 where excluded, all 0 for a row without a kept element.
+///
+///     auto w = softmax<key>(dot<d_head>(q, k) / 8.f);
+///
+/// Refused: an axis that x lacks, integers.
 template <class... A> auto softmax(expression auto const& x) {
   return detail::reduce<detail::kinds::softmax, A...>({}, x);
 }
-/// The same with one extra logit that has no value: exp(sink) joins the sum. The sink's axes lie within x's without A.
+/// The same with one extra logit that has no value: exp(sink) joins the sum (Xiao et al. 2024). A number, or an expression
+/// whose axes lie within x's without A; -infinity switches it off.
+///
+///     auto w = softmax<key>(s, sink);  // sink [head]
 template <class... A, detail::operand_like Sink> auto softmax(expression auto const& x, Sink const& sink) {
   return detail::reduce<detail::kinds::softmax, A...>({}, x, sink);
 }
-/// Natural logarithm of the sum over A... of exp(x); -infinity for an empty row (or its sink).
+/// @{
+/// Natural logarithm of the sum over A... of exp(x), x's axes without A...; -infinity for an empty row (or its sink).
+///
+///     auto [c, lse] = evaluate(dot<key>(softmax<key>(s), v), log_sum_exp<key>(s));
 template <class... A> auto log_sum_exp(expression auto const& x) {
   return detail::reduce<detail::kinds::log_sum_exp, A...>({}, x);
 }
 template <class... A, detail::operand_like Sink> auto log_sum_exp(expression auto const& x, Sink const& sink) {
   return detail::reduce<detail::kinds::log_sum_exp, A...>({}, x, sink);
 }
+/// @}
+/// The sum of the kept elements over A..., x's axes without A...; 0 for none. Integers and truth values are summed in 64 bits.
+///
+///     auto seen = sum<key>(cast<int>(keep));
 template <class... A> auto sum(expression auto const& x) { return detail::reduce<detail::kinds::sum, A...>({}, x); }
-/// The mean of the kept elements; 0 / 0 for none is 0.
+/// The mean of the kept elements over A...; 0 for none. Refused: integers.
+///
+///     auto pooled = mean<query>(where(index<query>() < length, x));
 template <class... A> auto mean(expression auto const& x) { return detail::reduce<detail::kinds::mean, A...>({}, x); }
-/// The largest kept element; -infinity for none.
+/// The largest kept element over A...; -infinity for none.
+///
+///     auto score = sum<query>(max<key>(dot<d_head>(q, k)));  // MaxSim (Khattab and Zaharia 2020)
 template <class... A> auto max(expression auto const& x) { return detail::reduce<detail::kinds::maximum, A...>({}, x); }
-/// The population's variance: mean of (x - mean)^2.
+/// The population's variance over A...: mean of (x - mean)^2, of the kept elements. Refused: integers.
+///
+///     auto y = (x - mean<model>(x)) * rsqrt(variance<model>(x) + 1e-5);
 template <class... A> auto variance(expression auto const& x) {
   return detail::reduce<detail::kinds::variance, A...>({}, x);
 }
-/// The coordinate of the largest kept element, the lowest of equals; a NaN counts as the largest; -1 for an empty row.
+/// The coordinate along A of the largest kept element, the lowest of equals; a NaN counts as the largest; -1 for an empty
+/// row.
+///
+///     tensor next = evaluate(argmax<word>(logits));
 template <class... A> auto argmax(expression auto const& x) {
   return detail::reduce_one<detail::kinds::argmax, A...>({}, x);
 }
-/// Running sum along A, the element itself included; excluded elements add nothing.
+/// Running sum along A, the element itself included; excluded elements add nothing. The axes of x.
+///
+///     auto document = cumsum<token>(cast<int>(ids == separator));
 template <class... A> auto cumsum(expression auto const& x) {
   return detail::reduce_one<detail::kinds::cumulative_sum, A...>({}, x);
 }
-/// gamma (x - mean) / sqrt(variance + eps) + beta over A (Ba et al. 2016).
+/// gamma (x - mean) / sqrt(variance + eps) + beta over A (Ba et al. 2016), the axes of x. gamma and beta are numbers or
+/// expressions over axes of x.
+///
+///     auto y = layer_norm<model>(x + a, gamma, beta);
 template <class A, detail::operand_like Gamma, detail::operand_like Beta>
 auto layer_norm(expression auto const& x, Gamma const& gamma, Beta const& beta, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;
@@ -190,7 +218,9 @@ auto layer_norm(expression auto const& x, Gamma const& gamma, Beta const& beta, 
   else
     return detail::reduce<detail::kinds::standardised, A>({true, eps}, x) * gamma + beta;
 }
-/// gain x / sqrt(mean(x^2) + eps) over A (Zhang and Sennrich 2019).
+/// gain x / sqrt(mean(x^2) + eps) over A (Zhang and Sennrich 2019), the axes of x.
+///
+///     auto y = rms_norm<model>(x, gain, 1e-6);
 template <class A, detail::operand_like Gain>
 auto rms_norm(expression auto const& x, Gain const& gain, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;

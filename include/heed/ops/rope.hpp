@@ -74,7 +74,11 @@ template <class A, class T> auto pair_sign(rope_pairs pairs, extent_t n) {
 inline namespace HEED_ARCH {
 
 /// Turns each pair of A by (position + past) base^(-2 pair / extent(A)); the position is the coordinate along Position.
-/// past is a number or an integer tensor. Part of a head: slice, rope, concat.
+/// past is a number or an integer tensor. Part of a head: slice, rope, concat. The axes of x (Su et al. 2021).
+///
+///     auto q = rope<d_head, query>(dot<model>(x, w_q), rope_pairs::half, 10000, past);
+///
+/// Refused: an axis that x lacks. shape_error: an odd extent of A.
 template <class A, class Position, detail::past_like Past = extent_t>
 auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past const& past = {}) {
   using E = std::remove_cvref_t<decltype(x)>;
@@ -130,6 +134,8 @@ auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past 
   }
 }
 /// The same by tables over Half, an axis of half A's extent, and over axes of x (YaRN, several position axes).
+///
+///     auto q = rope<d_head, half>(x, rope_pairs::half, cosines, sines);  // both [query, half]
 template <class A, class Half>
 auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cosines, expression auto const& sines) {
   using E = std::remove_cvref_t<decltype(x)>;

@@ -183,11 +183,16 @@ template <class A, class E> extent_t known_extent(E const& e, char const* op) {
 
 inline namespace HEED_ARCH {
 
+/// True where rename<From, To>(e) compiles.
 template <class E, class From, class To>
 concept can_rename = expression<E> && detail::contains<From, typename std::remove_cvref_t<E>::axes_type> &&
     !detail::contains<To, typename std::remove_cvref_t<E>::axes_type>;
 
-/// The same elements, axis From called To: `rename<query, key>(x)`, so that a sequence can attend to itself.
+/// The same elements, axis From called To, so that a sequence can attend to itself. Costs nothing.
+///
+///     auto k = dot<model>(rename<query, key>(x), w_k);
+///
+/// Refused: an axis that x lacks, a To that it has, two static extents that differ.
 template <class From, class To> auto rename(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
@@ -225,7 +230,8 @@ template <class From, class To> auto rename(expression auto const& x) {
 }
 
 /// A becomes B (major) and C (minor) in its place; dynamic ones get their extent: `split<head, kv_head, group>(q,
-/// kv_head{8}, group{4})`; one of the two may be left out. Row-major, as in a reshape of a packed projection.
+/// kv_head{8}, group{4})`; one of the two may be left out. Row-major, as in a reshape of a packed projection. Refused, or
+/// shape_error, where the extents do not multiply to that of A.
 template <class A, class B, class C, class E, class... X>
   requires(detail::expression_like<E>)
 auto split(E&& x, X const&... extents) {
@@ -275,7 +281,11 @@ auto split(E&& x, X const&... extents) {
   }
 }
 
-/// B (major) and C (minor) become A where B stood; they need not be neighbours: `merge<head, d_head, model>(context)`.
+/// B (major) and C (minor) become A where B stood; they need not be neighbours.
+///
+///     auto flat = merge<head, d_head, model>(context);  // [query, head, d_head] to [query, model]
+///
+/// Refused: axes that x lacks, static extents that do not multiply.
 template <class B, class C, class A> auto merge(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
@@ -314,7 +324,11 @@ template <class B, class C, class A> auto merge(expression auto const& x) {
   }
 }
 
-/// The elements from .. to of A (dynamic). Of a tensor or view it shares the buffer and is a destination.
+/// The elements from .. to - 1 of A (dynamic). Of a tensor or view it shares the buffer and is a destination.
+///
+///     evaluate_into(slice<query>(y, 0, 8), rms_norm<model>(x, gain));
+///
+/// Refused: a static A. shape_error: coordinates outside of 0 .. extent.
 template <class A, class E>
   requires(detail::expression_like<E>)
 auto slice(E&& x, extent_t from, extent_t to) {
@@ -341,6 +355,10 @@ auto slice(E&& x, extent_t from, extent_t to) {
   }
 }
 /// To::extent elements of A from `from` on, under the name To: how packed q, k and v come apart.
+///
+///     auto k = slice<packed, model>(qkv, 512);
+///
+/// Refused: an open To. shape_error: coordinates outside of A.
 template <class A, class To, class E>
   requires(detail::expression_like<E>&& detail::axis_tag<To>)
 auto slice(E&& x, extent_t from) {
@@ -375,7 +393,9 @@ auto slice(E&& x, extent_t from) {
     }
   }
 }
-/// The elements at coordinate i of A; A is gone.
+/// The elements at coordinate i of A; A is gone. shape_error: an i outside of A.
+///
+///     auto last = at<query>(y, y.extent<query>() - 1);
 template <class A, class E>
   requires(detail::expression_like<E>)
 auto at(E&& x, extent_t i) {
@@ -396,7 +416,9 @@ auto at(E&& x, extent_t i) {
     }
   }
 }
-/// Shifted by n along A, around the end: element i is x's element i - n.
+/// Shifted by n along A, around the end: element i is x's element i - n. The axes of x.
+///
+///     auto before = roll<token>(ids, 1);
 template <class A> auto roll(expression auto const& x, extent_t n) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
@@ -413,6 +435,8 @@ template <class A> auto roll(expression auto const& x, extent_t n) {
 }
 
 /// x itself, refused at compile time unless its axes are exactly these, in any order: the shape comment, checked.
+///
+///     auto q = expect<batch, query, head, d_head>(dot<model>(x, w_q));
 template <class... A> auto expect(expression auto const& x) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)

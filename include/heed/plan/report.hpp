@@ -14,17 +14,20 @@ inline namespace HEED_ARCH {
 
 /// What explain returns: the stages that evaluate would run, by the code that runs them.
 struct report {
+  /// One parallel pass over memory.
   struct stage {
-    std::string kernel;                          // "attention", "contraction", "rows", "map"
-    std::string computes;                        // the anchor and what is fused around it
-    std::string parallel, vectorised, streamed;  // loop axes with extents
-    std::string stores;                          // axes of what it writes
-    std::size_t bytes_stored = 0;  // of an intermediate result; 0 for the last stage, which writes the destination
-    double floating_point_operations = 0;
-    double bytes_moved = 0;
-    std::string why_stored;  // for an intermediate result: why it is not fused
+    std::string kernel;            ///< "attention", "contraction", "rows", "map"
+    std::string computes;          ///< the anchor and what is fused around it
+    std::string parallel;          ///< loop axes with extents: dealt out to threads
+    std::string vectorised;        ///< along the vectors
+    std::string streamed;          ///< gone through block by block
+    std::string stores;            ///< axes of what it writes
+    std::size_t bytes_stored = 0;  ///< of an intermediate result; 0 for the last stage, which writes the destination
+    double floating_point_operations = 0;  ///< two for a multiply-add; a mask saves none
+    double bytes_moved = 0;                ///< read and written at least once
+    std::string why_stored;                ///< for an intermediate result: why it is not fused
 
-    /// Another result of the same pass.
+    /// @private Another result of the same pass.
     void join(stage const& other) {
       if (other.kernel != kernel) kernel += " + " + other.kernel;
       if (other.parallel != parallel) parallel += "; " + other.parallel;
@@ -37,11 +40,12 @@ struct report {
       if (why_stored.empty()) why_stored = other.why_stored;
     }
   };
-  std::vector<stage> stages;
-  double floating_point_operations = 0;
-  double bytes_moved = 0;
-  std::size_t bytes_stored = 0;
+  std::vector<stage> stages;             ///< in the order in which they run
+  double floating_point_operations = 0;  ///< of all stages
+  double bytes_moved = 0;                ///< of all stages
+  std::size_t bytes_stored = 0;          ///< of all stages: between them
 
+  /// As text: what operator<< prints.
   std::string str() const {
     std::string s;
     int n = 0;
@@ -78,6 +82,7 @@ template <class N> struct text_of {
     return s;
   }
 };
+/// @private
 template <class N> std::string print(N const& n) { return text_of<N>::go(n); }
 template <class T> struct text_of<scalar<T>> {
   static std::string go(scalar<T> const& n) {

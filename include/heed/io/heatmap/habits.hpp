@@ -17,7 +17,7 @@ namespace heed::io {
 
 /// What the maps of attention weights are labelled with.
 struct heatmap_text {
-  std::string title = "Attention";
+  std::string title = "Attention";        ///< above all maps
   std::string note = {};                  ///< a sentence below the title
   std::vector<std::string> keys = {};     ///< a label for each key
   std::vector<std::string> queries = {};  ///< a label for each query; none: the queries are the last of the keys
@@ -27,13 +27,16 @@ struct heatmap_text {
 /// What a head does on the average over its queries. A query at position i is compared with the keys i, i - 1 and
 /// i + 1; a query without such a key, or without any weight, is left out of that mean.
 struct head_habit {
-  extent_t layer = 0, head = 0;
-  double same = 0, previous = 0, next = 0;  ///< mean weight on the key at the query's own place, before it, behind it
-  double first = 0;                         ///< mean weight on the first key, often a sink (Xiao et al. 2023)
-  double separator = 0;                     ///< mean of the sum of the weights on separators
-  double entropy = 0;    ///< mean of -sum_k w log2 w in bits, of weights that are divided by their sum
-  double reachable = 0;  ///< mean of log2 of the number of keys with any weight: the entropy's upper limit
-  std::string_view name = "mixed";
+  extent_t layer = 0;               ///< counted from 0
+  extent_t head = 0;                ///< counted from 0
+  double same = 0;                  ///< mean weight on the key at the query's own place
+  double previous = 0;              ///< before it
+  double next = 0;                  ///< behind it
+  double first = 0;                 ///< mean weight on the first key, often a sink (Xiao et al. 2023)
+  double separator = 0;             ///< mean of the sum of the weights on separators
+  double entropy = 0;               ///< mean of -sum_k w log2 w in bits, of weights that are divided by their sum
+  double reachable = 0;             ///< mean of log2 of the number of keys with any weight: the entropy's upper limit
+  std::string_view name = "mixed";  ///< what the head does most
 };
 
 }  // namespace heed::io
