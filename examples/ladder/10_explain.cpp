@@ -36,25 +36,17 @@ int main() {
 }
 
 // Output:
-// 1. contraction: dot<model=512>([query, model], [model, head, d_head])
-//    parallel over query=100; vectors along head=8 x d_head=64
-//    stores [query=100 x head=8 x d_head=64], 204800 bytes (a contraction that is read more than once or under other loops)
-// 2. contraction: dot<model=512>([key, model], [model, head, d_head])
-//    parallel over key=100; vectors along head=8 x d_head=64
-//    stores [key=100 x head=8 x d_head=64], 204800 bytes (a contraction that is read more than once or under other loops)
-// 3. contraction: dot<model=512>([key, model], [model, head, d_head])
-//    parallel over key=100; vectors along head=8 x d_head=64
-//    stores [key=100 x head=8 x d_head=64], 204800 bytes (a contraction that is read more than once or under other loops)
-// 4. attention: dot<key=100>(softmax<key=100>(where((key <= query), softcap(dot<d_head=64>([query, head, d_head], [key, head, d_head])))), [key, head, d_head])
+// 1. contraction: dot<model=512>([query, model], [model, head, d_head]); dot<model=512>([key, model], [model, head, d_head]); dot<model=512>([key, model], [model, head, d_head])
+//    parallel over query=100; key=100; key=100; vectors along head=8 x d_head=64
+//    stores [query=100 x head=8 x d_head=64]; [key=100 x head=8 x d_head=64]; [key=100 x head=8 x d_head=64], 614400 bytes (a contraction that is read more than once or under other loops)
+// 2. attention: dot<key=100>(softmax<key=100>(where((key <= query), softcap(dot<d_head=64>([query, head, d_head], [key, head, d_head])))), [key, head, d_head])
 //    parallel over head=8 x query=100; vectors along query=100 (scores), d_head=64 (values); streams key=100
 //    stores [query=100 x head=8 x d_head=64], 204800 bytes (a contraction that is read more than once or under other loops)
-// 5. contraction: ([query, model] + dot<head=8 x d_head=64>([query, head, d_head], [head, d_head, model]))
+// 3. contraction: ([query, model] + dot<head=8 x d_head=64>([query, head, d_head], [head, d_head, model]))
 //    parallel over query=100; vectors along model=512
 //    stores [query=100 x model=512]
 // 2.302e+08 floating-point operations, 6.857e+06 bytes moved, 819200 bytes stored between stages
 //
-// [query=100 x head=8 x d_head=64]: a contraction that is read more than once or under other loops
-// [key=100 x head=8 x d_head=64]: a contraction that is read more than once or under other loops
+// [query=100 x head=8 x d_head=64]; [key=100 x head=8 x d_head=64]: a contraction that is read more than once or under other loops
 // [query=100 x head=8 x key=100]: used more than once
-// [key=100 x query=100]: a keep-set beside a stored result
-// [key=100 x head=8 x d_head=64]: a contraction that is read more than once or under other loops
+// [key=100 x query=100]; [key=100 x head=8 x d_head=64]: a keep-set beside a stored result
