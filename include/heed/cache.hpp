@@ -7,6 +7,7 @@
 #include "evaluate.hpp"
 
 namespace heed {
+inline namespace HEED_ARCH {
 
 /// Keys or values of a sequence that grows: `kv_cache<float, key, batch, kv_head, d_head> k{key{2048}, batch{1}};`
 /// append(e) stores e behind what is there, view() is an expression over what is filled. Past the capacity append throws
@@ -114,4 +115,5 @@ template <class... A> auto packed(expression auto const& w) {
   }
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed

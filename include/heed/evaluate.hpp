@@ -313,6 +313,9 @@ template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, 
 /// True where evaluate computes E without storing anything of the size of its streamed axes.
 template <class E> inline constexpr bool streams = plan::streams_rule<detail::node_of<E>>::value;
 
+// What runs kernels differs by the instruction set that it was compiled for, and so do its names.
+inline namespace HEED_ARCH {
+
 /// The value of an expression as a tensor in the expression's axis order; `evaluate<B, A>(e)` in that order;
 /// `auto [c, w] = evaluate(context, weights)` several in one run, what they share computed once. A policy may come first.
 auto evaluate(expression auto const& e) { return detail::evaluate_one<false, detail::no_axis>({}, e); }
@@ -367,4 +370,5 @@ template <detail::policy_like P> auto explain(P const& p, expression auto const&
     return detail::explain_all<true>(detail::as_policy(p), e...);
 }
 
+}  // namespace HEED_ARCH
 }  // namespace heed
