@@ -2,7 +2,7 @@
 // In: small inputs on which lazy and threaded code has been seen to fail: teams of other sizes than asked for,
 // results over inputs, operands that are gone, branches, views by columns. Out: the right values under fused and
 // unfused. Elsewhere: 55 in fail/contraction_over_a_missing_axis.cpp, 63 in laws_bits.cpp; 56 cannot be written, since no
-// axis has a number.
+// axis has a number; 69 in builds.
 // Next: words_axes.cpp.
 #include "support/small.hpp"
 

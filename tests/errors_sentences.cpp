@@ -119,7 +119,7 @@ BOOST_AUTO_TEST_CASE(limits) {
   says(
       "evaluate: the plan would store 60 bytes between its stages, more than the limit of 32; the last of them would "
       "be "
-      "softmax with axes (query, key): unfused stores every node",
+      "softmax with axes (query, key): a reduction whose rows end before it is read",
       [] { (void)evaluate(policy{.schedule = unfused, .store_limit = 32}, softmax<key>(scores) * 2); });
   workspace memory;
   const workspace::lease other_run(&memory);

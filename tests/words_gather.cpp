@@ -92,7 +92,7 @@ BOOST_AUTO_TEST_CASE(a_gathered_table_is_gathered_from) {
   BOOST_TEST(kept_in(0, 16, 16, 32) == 0);
   BOOST_TEST(kept_in(0, 16, 32, 48) == 2);
   BOOST_TEST(kept_in(0, 17, 32, 48) == 1);
-  BOOST_TEST(kept_in(16, 40, 32, 48) == 1);
+  BOOST_TEST(kept_in(16, 40, 48, 50) == 1);
   BOOST_TEST(kept_in(20, 30, 0, 16) == 0);
   BOOST_TEST(kept_in(32, 40, 0, 48) == 0);
 }

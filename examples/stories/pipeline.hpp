@@ -13,6 +13,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -20,13 +22,30 @@
 
 namespace stories {
 
-// The keys and values of one layer, for every position so far.
-struct layer_cache {
-  heed::kv_cache<float, key, kv_head, d_head> keys, values;
+// The keys and values of one layer, for every position that is kept.
+template <class... Batch> struct layer_cache {
+  heed::kv_cache<float, key, Batch..., kv_head, d_head> keys, values;
 
-  explicit layer_cache(dimensions const& size)
-      : keys(key{size.longest}, kv_head{size.kv_heads}, d_head{size.head_width()}),
-        values(key{size.longest}, kv_head{size.kv_heads}, d_head{size.head_width()}) {}
+  layer_cache(dimensions const& size, heed::extent_t capacity, Batch const&... batch)
+      : keys(key{capacity}, batch..., kv_head{size.kv_heads}, d_head{size.head_width()}),
+        values(key{capacity}, batch..., kv_head{size.kv_heads}, d_head{size.head_width()}) {}
+
+  // Forgets all but the first `sinks` positions and the last `recent` ones. `gone` counts all that were ever forgotten:
+  // the sinks are turned on by so many positions that they stand right before the recent ones again (Xiao et al. 2023:
+  // positions are those within the cache).
+  void forget(heed::policy const& how, heed::extent_t sinks, heed::extent_t recent, heed::extent_t gone) {
+    using namespace heed;
+    const extent_t length = keys.length();
+    if (!sinks_) sinks_ = evaluate<key, Batch..., kv_head, d_head>(how, slice<key>(keys.view(), 0, sinks));
+    const tensor last = evaluate<key, Batch..., kv_head, d_head>(how, slice<key>(keys.view(), length - recent, length));
+    keys.truncate(0);
+    keys.append(how, rope<d_head, key>(*sinks_, rope_pairs::interleaved, 10000, gone - index<key>()));
+    keys.append(how, last);
+    values.drop(sinks, length - recent);
+  }
+
+ private:
+  std::optional<heed::tensor<float, key, Batch..., kv_head, d_head>> sinks_;  // as they were read
 };
 
 // Every line of the formula that somebody may want to look at. All of them are expressions: what is not asked for
@@ -49,34 +68,34 @@ inline auto feed_forward(auto const& x, layer_weights const& w) {
   return dot<hidden>(silu(dot<model>(x, w.w_gate)) * dot<model>(x, w.w_up), w.w_down);
 }
 
-// One decoder block for the positions `past`, `past + 1`, ... that x holds:
+// One decoder block for the positions `first`, `first + 1`, ... that x holds:
 //
 //     h = x + W_O attention(rms_norm(x)),      output = h + feed_forward(rms_norm(h))
 //
-// Keys and values are appended to the cache first, so that a position sees itself and all before it.
-inline auto block(heed::policy const& how, heed::tensor<float, query, model> const& x, layer_weights const& w,
-                  layer_cache& cache) {
+// Keys and values are appended to the cache first, so that a position sees itself. `first` is a number, or an integer
+// for each sequence of a batch; `visible` is the mask, over query, key and maybe the batch. With a batch, every shape
+// below starts with it.
+template <class... Batch>
+auto block(heed::policy const& how, auto const& x, layer_weights const& w, layer_cache<Batch...>& cache,
+           auto const& first, auto const& visible) {
   using namespace heed;
-  const extent_t past = cache.keys.length();
   const float scale = 1.f / std::sqrt(static_cast<float>(w.w_q.extent<d_head>()));
-  const auto positioned = [past](auto const& e) {
-    return rope<d_head, query>(e, rope_pairs::interleaved, 10000, past);
-  };
+  const auto positioned = [&](auto const& e) { return rope<d_head, query>(e, rope_pairs::interleaved, 10000, first); };
 
   auto normal = rms_norm<model>(x, w.attention_gain);
-  auto q = expect<query, kv_head, group, d_head>(positioned(dot<model>(normal, w.w_q)));
-  auto k = expect<query, kv_head, d_head>(positioned(dot<model>(normal, w.w_k)));
-  auto v = expect<query, kv_head, d_head>(dot<model>(normal, w.w_v));
+  auto q = expect<Batch..., query, kv_head, group, d_head>(positioned(dot<model>(normal, w.w_q)));
+  auto k = expect<Batch..., query, kv_head, d_head>(positioned(dot<model>(normal, w.w_k)));
+  auto v = expect<Batch..., query, kv_head, d_head>(dot<model>(normal, w.w_v));
   cache.keys.append(how, rename<query, key>(k));
   cache.values.append(how, rename<query, key>(v));
 
-  auto scores = where(causal<query, key>(past), dot<d_head>(q, cache.keys.view()) * scale);
+  auto scores = where(visible, dot<d_head>(q, cache.keys.view()) * scale);
   auto probabilities = softmax<key>(scores);
   auto context = dot<key>(probabilities, cache.values.view());
-  auto attention_out = expect<query, model>(dot<kv_head, group, d_head>(context, w.w_o));
+  auto attention_out = expect<Batch..., query, model>(dot<kv_head, group, d_head>(context, w.w_o));
 
   auto h = x + attention_out;
-  auto output = expect<query, model>(h + feed_forward(rms_norm<model>(h, w.feed_forward_gain), w));
+  auto output = expect<Batch..., query, model>(h + feed_forward(rms_norm<model>(h, w.feed_forward_gain), w));
   return block_expressions{scores, probabilities, context, attention_out, output};
 }
 
@@ -85,37 +104,86 @@ struct no_look {
   void operator()(std::size_t, auto const&) const {}
 };
 
-// A model in the middle of a text.
+// How a text is read.
+struct reading {
+  static constexpr heed::extent_t all = std::numeric_limits<heed::extent_t>::max();
+
+  heed::schedule schedule = heed::fused;
+  heed::extent_t chunk = all;   // so many tokens of a prompt at once
+  heed::extent_t window = all;  // a position sees so many, itself included,
+  heed::extent_t sinks = 4;     // and the first ones of the text
+
+  reading() = default;
+  reading(heed::schedule how) : schedule(how) {}  // NOLINT: a schedule alone says enough
+};
+
+// A model in the middle of a text. With a window, the text may go on for ever: the cache keeps the sinks and a little
+// more than the window, and no two tokens that see each other are further apart in it than the model was trained for.
 class decoder {
  public:
-  explicit decoder(checkpoint const& weights, heed::schedule schedule = heed::fused) : weights_(&weights) {
-    how_.schedule = schedule;
+  explicit decoder(checkpoint const& weights, reading manner = {}) : weights_(&weights), manner_(manner) {
+    using heed::extent_t;
+    const extent_t longest = weights.size().longest;
+    if (manner_.chunk < 1) throw std::invalid_argument("a chunk has at least one token");
+    if (manner_.window < 1 || manner_.sinks < 0)
+      throw std::invalid_argument("a window has at least one token, and no less than none are sinks");
+    extent_t capacity = longest;
+    if (slides()) {
+      if (manner_.window > longest || manner_.sinks > longest - manner_.window)
+        throw std::invalid_argument("window and sinks together have at most " + std::to_string(longest) + " tokens");
+      // Forgetting copies the cache, so it waits until there are several to forget.
+      constexpr extent_t most_at_once = 64;
+      capacity = std::min(longest, manner_.sinks + manner_.window - 1 + most_at_once);
+      manner_.chunk = std::min(manner_.chunk, capacity - manner_.sinks - manner_.window + 1);
+    }
+    how_.schedule = manner_.schedule;
     how_.memory = &memory_;
     caches_.reserve(weights.layers().size());
-    for (std::size_t layer = 0; layer < weights.layers().size(); ++layer) caches_.emplace_back(weights.size());
+    for (std::size_t layer = 0; layer < weights.layers().size(); ++layer)
+      caches_.emplace_back(weights.size(), capacity);
   }
 
   decoder(decoder const&) = delete;  // how_ points into this object
   decoder& operator=(decoder const&) = delete;
 
-  // The number of tokens read so far.
-  heed::extent_t length() const { return caches_.front().keys.length(); }
+  heed::extent_t length() const { return kept() + gone_; }                     // of the text that was read
+  heed::extent_t kept() const { return caches_.front().keys.length(); }        // positions in the cache
+  heed::extent_t capacity() const { return caches_.front().keys.capacity(); }  // for so many there is room
 
-  // Reads `ids`, all of them at once, and returns the logits of the token that comes next.
-  // `look(layer, block)` is called with each layer's expressions.
+  // Reads `ids` in chunks, and returns the logits of the token that comes next.
+  // `look(layer, block)` is called with each layer's expressions, for each chunk.
   template <class Look = no_look>
   heed::tensor<float, token> read(std::vector<std::int32_t> const& ids, Look&& look = {}) {
-    using namespace heed;
-    const extent_t count = static_cast<extent_t>(ids.size()), longest = weights_->size().longest;
+    using heed::extent_t;
+    const extent_t count = static_cast<extent_t>(ids.size());
     if (count == 0) throw std::invalid_argument("there is no token to read");
-    if (count > longest - length())
-      throw std::length_error("the model reads at most " + std::to_string(longest) + " tokens");
+    if (!slides() && count > capacity() - kept())
+      throw std::length_error("the model reads at most " + std::to_string(capacity()) + " tokens");
+    heed::tensor<float, token> logits;
+    for (extent_t from = 0, to = 0; from < count; from = to) {
+      to = from + std::min(manner_.chunk, count - from);
+      logits = read_chunk({ids.begin() + from, ids.begin() + to}, look);
+    }
+    return logits;
+  }
+
+ private:
+  bool slides() const { return manner_.window != reading::all; }
+
+  template <class Look> heed::tensor<float, token> read_chunk(std::vector<std::int32_t> const& ids, Look& look) {
+    using namespace heed;
+    const extent_t count = static_cast<extent_t>(ids.size());
     tensor<std::int32_t, query> positions{query{count}};
     std::copy(ids.begin(), ids.end(), positions.begin());
+    make_room(count);
+    const extent_t past = kept(), first = length();
+    const auto place = index<query>() + past;  // of a query in the cache
+    const auto visible =
+        causal<query, key>(past) && (place - index<key>() < manner_.window || index<key>() < manner_.sinks);
 
     tensor<float, query, model> x = evaluate(how_, take<token>(weights_->embedding(), positions));
     for (std::size_t layer = 0; layer < caches_.size(); ++layer) {
-      const auto expressions = block(how_, x, weights_->layers()[layer], caches_[layer]);
+      const auto expressions = block(how_, x, weights_->layers()[layer], caches_[layer], first, visible);
       look(layer, expressions);
       x = evaluate(how_, expressions.output);
     }
@@ -123,11 +191,19 @@ class decoder {
     return evaluate(how_, dot<model>(last, weights_->classifier()));
   }
 
- private:
+  void make_room(heed::extent_t count) {
+    if (count <= capacity() - kept()) return;
+    const heed::extent_t recent = manner_.window - 1;
+    gone_ += kept() - manner_.sinks - recent;
+    for (auto& cache : caches_) cache.forget(how_, manner_.sinks, recent, gone_);
+  }
+
   checkpoint const* weights_;
+  reading manner_;
   heed::workspace memory_;
   heed::policy how_;
-  std::vector<layer_cache> caches_;
+  std::vector<layer_cache<>> caches_;
+  heed::extent_t gone_ = 0;
 };
 
 // Chooses the next token: temperature 0 takes the likeliest (of equals the lowest id), any other draws.
@@ -162,10 +238,10 @@ struct story {
   }
 };
 
-// Reads the prompt at once and writes token by token until the story has `length` tokens, prompt included, or the
+// Reads the prompt and writes token by token until the story has `length` tokens, prompt included, or the
 // model ends it. `show(id)` is called for each new token as soon as it is known.
 template <class Show>
-story write_story(checkpoint const& weights, heed::schedule schedule, std::vector<std::int32_t> const& prompt,
+story write_story(checkpoint const& weights, reading manner, std::vector<std::int32_t> const& prompt,
                   std::size_t length, sampler choose, Show&& show) {
   using clock = std::chrono::steady_clock;
   const auto seconds_since = [](clock::time_point start) {
@@ -173,7 +249,7 @@ story write_story(checkpoint const& weights, heed::schedule schedule, std::vecto
   };
   constexpr std::int32_t beginning = 1, end = 2;
 
-  decoder model_in_text(weights, schedule);
+  decoder model_in_text(weights, manner);
   story result{.ids = prompt, .prompt_length = prompt.size()};
   const auto start_of_reading = clock::now();
   heed::tensor<float, token> logits = model_in_text.read(prompt);

@@ -91,7 +91,8 @@ template <auto Sentence> struct heed_says;  // never defined: its argument is th
 #define HEED_REFUSE(LITERAL, ...) \
   static_assert(::heed::detail::fits<__VA_ARGS__>, ::heed::detail::sentence_of<__VA_ARGS__>())
 #elif !defined(__clang__)
-#define HEED_REFUSE(LITERAL, ...) ::heed::detail::heed_says<::heed::detail::sentence_of<__VA_ARGS__>()> heed_error
+#define HEED_REFUSE(LITERAL, ...) \
+  static_assert(sizeof(::heed::detail::heed_says<::heed::detail::sentence_of<__VA_ARGS__>()>) != 0)
 #else
 #define HEED_REFUSE(LITERAL, ...) static_assert(::heed::detail::fits<__VA_ARGS__>, LITERAL)
 #endif

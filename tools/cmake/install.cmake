@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSL-1.0
 #
-# `cmake --install` puts the headers in include/heed, a package that `find_package(heed)` finds in share/heed/cmake, and
-# heed.pc for pkg-config. `cpack` in the build folder makes a Debian package of them.
+# `cmake --install` puts the headers in include/heed, a package that `find_package(heed)` finds in share/heed/cmake,
+# heed.pc for pkg-config and what GDB shows tensors with. `cpack` in the build folder makes a Debian package of them.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 

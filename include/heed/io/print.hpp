@@ -222,6 +222,7 @@ namespace heed {
 template <class T, class... A> std::ostream& operator<<(std::ostream& out, tensor<T, A...> const& x) {
   return out << io::printed(x);
 }
+/// The same of a view.
 template <class T, class... A> std::ostream& operator<<(std::ostream& out, view<T, A...> const& x) {
   return out << io::printed(x);
 }

@@ -120,7 +120,7 @@ inline constexpr bool extents_may_be_wanted =
     distinct<All>&& distinct<axes<X...>>&& subset<axes<X...>, typename dynamic_axes<All>::type>;
 template <class All, class... X> void refuse_wanted_extents() {
   if constexpr (!distinct<All>)
-    HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<All>);
+    HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<tensor_word, All>);
   else
     HEED_REFUSE("read: an extent may be given, once, for each axis that has none in its type",
                 mistakes::extents_wanted_are_not_open<axes<X...>, typename dynamic_axes<All>::type>);
