@@ -443,7 +443,9 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
           s.streamed = sa.template text<Rows>() + " in " + std::to_string(count) + (count == 1 ? " band" : " bands");
           s.bytes_moved += weights * static_cast<double>(sizeof(V));
           std::apply(
-              [&](auto const&... d) { ((s.bytes_moved += static_cast<double>(d.query.size() * sizeof(V))), ...); },
+              [&](auto const&... d) {
+                ((s.bytes_moved += static_cast<double>(d.query.size()) * static_cast<double>(sizeof(V))), ...);
+              },
               scores.dots);
         });
     if (dry_ || rows.size == 0) return true;
