@@ -51,38 +51,27 @@ auto attention_pooling(const auto& x, const auto& length, const auto& w, const a
 /// Source: Reimers, Gurevych 2019, Sentence-BERT: Sentence Embeddings using Siamese BERT-Networks.
 auto masked_mean_pooling(const auto& x, const auto& length) { return mean<key>(where(index<key>() < length, x)); }
 
-/// Queries, keys and values of two heads.
-struct problem {
-  tensor<float, head, query, d_head> q;
-  tensor<float, head, key, d_head> k;
-  tensor<float, head, key, d_value> v;
-  explicit problem(std::ptrdiff_t length)
-      : q(input<head, query, d_head>(1, head{2}, query{length}, d_head{16})),
-        k(input<head, key, d_head>(2, head{2}, key{length}, d_head{16})),
-        v(input<head, key, d_value>(3, head{2}, key{length}, d_value{5})) {}
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(variants_linear)
 
 BOOST_AUTO_TEST_CASE(linear_attention_streams) {
   check_variant("linear_attention", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return linear_attention(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(retention_streams) {
   check_variant("retention", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return retention(p.q, p.k, p.v, row<float, head>({0.96875, 0.984375}));
   });
 }
 
 BOOST_AUTO_TEST_CASE(forgetting_gate_streams) {
   check_variant("forgetting_gate", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return forgetting_gate(p.q, p.k, p.v, input<head, query>(4, head{2}, query{101 * scale}) + 2);
   });
 }

@@ -68,52 +68,41 @@ auto chunked_local(const auto& q, const auto& k, const auto& v) {
   return dot<key>(softmax<key>(where(keep, dot<d_head>(q, k) / std::sqrt(16.0))), v);
 }
 
-/// Queries, keys and values of two heads.
-struct problem {
-  tensor<float, head, query, d_head> q;
-  tensor<float, head, key, d_head> k;
-  tensor<float, head, key, d_value> v;
-  explicit problem(std::ptrdiff_t length)
-      : q(input<head, query, d_head>(1, head{2}, query{length}, d_head{16})),
-        k(input<head, key, d_head>(2, head{2}, key{length}, d_head{16})),
-        v(input<head, key, d_value>(3, head{2}, key{length}, d_value{5})) {}
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(variants_masks)
 
 BOOST_AUTO_TEST_CASE(causal_attention_streams) {
   check_variant("causal_attention", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return causal_attention(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(sliding_window_streams) {
   check_variant("sliding_window", [](int scale) {
-    const problem p(203 * scale);
+    const two_heads p(203 * scale);
     return sliding_window(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(dilated_window_streams) {
   check_variant("dilated_window", [](int scale) {
-    const problem p(203 * scale);
+    const two_heads p(203 * scale);
     return dilated_window(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(prefix_attention_streams) {
   check_variant("prefix_attention", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return prefix_attention(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(packed_documents_streams) {
   check_variant("packed_documents", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     tensor<std::int32_t, query> document{query{101 * scale}};
     for (std::ptrdiff_t i = 0; i < 101 * scale; ++i) document(i) = (i >= 23) + (i >= 24) + (i >= 77);
     return packed_documents(p.q, p.k, p.v, document);
@@ -122,7 +111,7 @@ BOOST_AUTO_TEST_CASE(packed_documents_streams) {
 
 BOOST_AUTO_TEST_CASE(block_sparse_streams) {
   check_variant("block_sparse", [](int scale) {
-    const problem p(203 * scale);
+    const two_heads p(203 * scale);
     tensor<bool, query_block, key_block> layout{query_block{13 * scale}, key_block{13 * scale}};
     for (std::ptrdiff_t i = 0; i < 13 * scale; ++i)
       for (std::ptrdiff_t j = 0; j < 13 * scale; ++j) layout(i, j) = j <= i && (i - j < 2 || j % 4 == 3);
@@ -132,14 +121,14 @@ BOOST_AUTO_TEST_CASE(block_sparse_streams) {
 
 BOOST_AUTO_TEST_CASE(global_and_local_streams) {
   check_variant("global_and_local", [](int scale) {
-    const problem p(203 * scale);
+    const two_heads p(203 * scale);
     return global_and_local(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(chunked_local_streams) {
   check_variant("chunked_local", [](int scale) {
-    const problem p(203 * scale);
+    const two_heads p(203 * scale);
     return chunked_local(p.q, p.k, p.v);
   });
 }

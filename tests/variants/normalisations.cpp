@@ -49,59 +49,48 @@ auto squared_relu(const auto& q, const auto& k, const auto& v) {
   return dot<key>(pow(relu(scores), 2), v) / k.template extent<key>();
 }
 
-/// Queries, keys and values of two heads.
-struct problem {
-  tensor<float, head, query, d_head> q;
-  tensor<float, head, key, d_head> k;
-  tensor<float, head, key, d_value> v;
-  explicit problem(std::ptrdiff_t length)
-      : q(input<head, query, d_head>(1, head{2}, query{length}, d_head{16})),
-        k(input<head, key, d_head>(2, head{2}, key{length}, d_head{16})),
-        v(input<head, key, d_value>(3, head{2}, key{length}, d_value{5})) {}
-};
-
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(variants_normalisations)
 
 BOOST_AUTO_TEST_CASE(soft_cap_streams) {
   check_variant("soft_cap", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return soft_cap(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(attention_sink_streams) {
   check_variant("attention_sink", [](int scale) {
-    const problem p(203 * scale);
+    const two_heads p(203 * scale);
     return attention_sink(p.q, p.k, p.v, input<head>(4, head{2}));
   });
 }
 
 BOOST_AUTO_TEST_CASE(softmax_plus_one_streams) {
   check_variant("softmax_plus_one", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return softmax_plus_one(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(query_key_norm_streams) {
   check_variant("query_key_norm", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return query_key_norm(p.q, p.k, p.v, 5.5F);
   });
 }
 
 BOOST_AUTO_TEST_CASE(sigmoid_attention_streams) {
   check_variant("sigmoid_attention", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return sigmoid_attention(p.q, p.k, p.v);
   });
 }
 
 BOOST_AUTO_TEST_CASE(squared_relu_streams) {
   check_variant("squared_relu", [](int scale) {
-    const problem p(101 * scale);
+    const two_heads p(101 * scale);
     return squared_relu(p.q, p.k, p.v);
   });
 }

@@ -38,6 +38,17 @@ template <class... A, class... Extent> tensor<float, A...> weight(std::uint32_t 
   return result;
 }
 
+/// Queries, keys and values of two heads.
+struct two_heads {
+  tensor<float, head, query, d_head> q;
+  tensor<float, head, key, d_head> k;
+  tensor<float, head, key, d_value> v;
+  explicit two_heads(std::ptrdiff_t length)
+      : q(input<head, query, d_head>(1, head{2}, query{length}, d_head{16})),
+        k(input<head, key, d_head>(2, head{2}, key{length}, d_head{16})),
+        v(input<head, key, d_value>(3, head{2}, key{length}, d_value{5})) {}
+};
+
 /// Bytes that the plan stores between its stages with the sequence as it is, doubled, and doubled again: `linear` if
 /// the second doubling adds no more than twice what the first one added.
 template <class Make> bool stores_linearly(const Make& make) {
