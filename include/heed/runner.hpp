@@ -69,25 +69,30 @@ class made_contraction : public kernel::ready_stage {
   }
 };
 
-/// An elementwise tree with its loops.
-template <class SA, class T, class Tree> class made_map : public kernel::ready_stage {
-  Tree tree_;
-
+/// Loops that share their blocks out, on so many threads at most.
+template <class Stage> class made_stage : public kernel::ready_stage {
  public:
-  made_program<SA, T, Tree> program{tree_};
-  kernel::map_stage stage;
+  Stage stage;
   int team = 1;
 
-  explicit made_map(Tree const& tree) : tree_(tree) {}
   int threads() const override { return stage.threads(team); }
   std::size_t scratch_bytes() const override { return stage.scratch_bytes(); }
   void run(kernel::team& t, char* memory, std::size_t per_thread, char*) const override {
     stage.run(t, memory, per_thread);
   }
 };
+/// An elementwise tree with its loops.
+template <class SA, class T, class Tree> class made_map : public made_stage<kernel::map_stage> {
+  Tree tree_;
+
+ public:
+  made_program<SA, T, Tree> program{tree_};
+
+  explicit made_map(Tree const& tree) : tree_(tree) {}
+};
 /// A tree over rows, its sink (no_axis: none) and its epilogue, with their loops.
 template <class SA, class V, class T, class Tree, class Sink, class Epilogue>
-class made_rows : public kernel::ready_stage {
+class made_rows : public made_stage<kernel::row_stage<V>> {
   Tree rows_;
   Sink sink_;
   Epilogue tree_;
@@ -103,8 +108,6 @@ class made_rows : public kernel::ready_stage {
   made_program<SA, T, Epilogue> program{tree_};
   made_program<SA, V, Tree> rows_program{rows_};
   decltype(sink_program(sink_)) sink = sink_program(sink_);
-  kernel::row_stage<V> stage;
-  int team = 1;
 
   made_rows(Tree const& rows, Sink const& s, Epilogue const& epilogue) : rows_(rows), sink_(s), tree_(epilogue) {}
   loops::program const* sink_or_null() const {
@@ -112,11 +115,6 @@ class made_rows : public kernel::ready_stage {
       return nullptr;
     else
       return &sink;
-  }
-  int threads() const override { return stage.threads(team); }
-  std::size_t scratch_bytes() const override { return stage.scratch_bytes(); }
-  void run(kernel::team& t, char* memory, std::size_t per_thread, char*) const override {
-    stage.run(t, memory, per_thread);
   }
 };
 
