@@ -38,10 +38,11 @@ implementation xtensor(cell const& c, arrays const& in) {
           scores = scores * o.scale() + matrix(added, n.queries, n.keys);
         else
           scores *= o.scale();
-        xt::xtensor<float, 2> const most = xt::amax(scores, {1}, xt::keep_dims);
-        scores = xt::exp(scores - most);
-        xt::xtensor<float, 2> const sum = xt::sum(scores, {1}, xt::keep_dims);
-        scores /= sum;
+        for (std::int64_t i = 0; i < n.queries; ++i) {  // a row is contiguous: its expressions are vectorised
+          auto row = xt::row(scores, i);
+          row = xt::exp(row - xt::amax(row)());
+          row /= xt::sum(row)();
+        }
         auto context = matrix(o.contexts(b, h), n.queries, n.width);
         xt::noalias(context) = xt::linalg::dot(scores, matrix(o.values(b, h), n.keys, n.width));
       }
