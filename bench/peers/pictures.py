@@ -41,7 +41,7 @@ def speed_bars(plot, everything, threads):
     axis.set_ylim(-0.8, len(results) - 0.2)
     axis.set_xlabel(f"time over heed's, {thread_word(threads)} (bar: the best peer; right of 1: heed is faster)")
     styled(axis)
-    axis.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.45, 1), ncols=6, frameon=False)
+    axis.legend(fontsize=7, loc="lower center", bbox_to_anchor=(0.3, 1), ncols=5, frameon=False)
     return figure
 
 
@@ -83,7 +83,7 @@ def roofline(plot, everything, threads):
     left = max(left, 0.2)
     axis.plot([left, peak / reading, right], [left * reading, peak, peak], color="black", linewidth=1, zorder=0)
     axis.text(right, peak * 1.05, "multiply-add peak", fontsize=7, ha="right")
-    axis.text(left, left * reading * 1.5, "reading memory", fontsize=7)
+    axis.text(left, left * reading * 1.5, "reading what no cache holds", fontsize=7)
     axis.plot([], [], "o", color=COLOURS["heed"], label="heed")
     axis.plot([], [], "o", markersize=4, color=COLOURS["torch_sdpa"], label="best peer")
     axis.set_xscale("log")

@@ -3,6 +3,7 @@
 
 Next to read: measuring.py, what they are asked.
 """
+import importlib.util
 import json
 import os
 import pathlib
@@ -75,17 +76,13 @@ def with_openblas_core(around):
     return {**around, "OPENBLAS_CORETYPE": core} if core else around
 
 
-def importable(module):
-    return subprocess.run([sys.executable, "-c", f"import {module}"], capture_output=True).returncode == 0
-
-
 def start_servers(program, threads, python=True, more=None):
     """bench_server first, then the Python peers whose modules are installed."""
     around = {**environment(threads), **(more or {})}
     cores = cores_of(threads)
     servers = [Server([str(program)], with_openblas_core(around), cores)]
     for script, modules in (("torch_peer.py", ["torch"]), ("onnx_peer.py", ["onnx", "onnxruntime"])):
-        missing = [module for module in modules if not importable(module)]
+        missing = [module for module in modules if importlib.util.find_spec(module) is None]
         if not python or missing:
             print(f"{script} is left out" + (f": this python3 has no {', '.join(missing)}" if missing else ""), file=sys.stderr)
             continue
