@@ -3,6 +3,8 @@
 
 Next to read: report.py.
 """
+from cells import CELLS
+
 TITLES = {
     "heed": "heed", "unfused": "heed, unfused", "torch_sdpa": "PyTorch SDPA", "torch_flex": "FlexAttention",
     "torch_textbook": "PyTorch textbook", "torch_layer": "PyTorch", "onnx_attention": "ONNX Runtime",
@@ -52,7 +54,8 @@ def by_cell(everything):
     for result in everything["cells"]:
         if "heed" in result["measured"]:
             cells.setdefault(result["cell"], {})[result["threads"]] = result
-    return cells
+    order = {cell.name: at for at, cell in enumerate(CELLS)}
+    return dict(sorted(cells.items(), key=lambda each: order.get(each[0], len(order))))
 
 
 def spread(results):

@@ -4,7 +4,7 @@ each as SVG and PNG.
 
 Next to read: document.py.
 """
-from figures import COLOURS, TITLES, length_of, peers_of, thread_word
+from figures import COLOURS, TITLES, by_cell, length_of, peers_of, thread_word
 
 
 def styled(axis):
@@ -14,7 +14,7 @@ def styled(axis):
 
 
 def with_heed(everything, threads):
-    return [result for result in everything["cells"] if result["threads"] == threads and "heed" in result["measured"]]
+    return [each[threads] for each in by_cell(everything).values() if threads in each]
 
 
 def speed_bars(plot, everything, threads):
