@@ -44,7 +44,8 @@ def times(everything):
                 continue
             result = by_threads[threads]
             own, unfused, peers = result["measured"]["heed"], result["measured"].get("unfused"), by_time(peers_of(result))
-            row += [f"**{milliseconds(own['median'])}**", f"{100 * own['share_of_peak']:.0f} %",
+            half = (own["highest"] - own["lowest"]) / 2 / own["median"]
+            row += [f"**{milliseconds(own['median'])}** ±{100 * half:.0f} %", f"{100 * own['share_of_peak']:.0f} %",
                     milliseconds(unfused["median"]) if unfused else ""]
             row += [milliseconds(peers[0][1]["median"]), TITLES[peers[0][0]],
                     f"{peers[0][1]['median'] / own['median']:.2f}"] if peers else ["", "", ""]
