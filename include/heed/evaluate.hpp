@@ -203,15 +203,11 @@ template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy cons
   (std::index_sequence_for<R...>{});
 }
 
-template <class Order, class N> auto make_tensor(N const& n) {
-  using T = typename tensor_over<typename N::value_type, Order>::type;
-  extent_t extents[Order::rank + 1] = {};
-  int i = 0;
-  for_each_axis(Order{}, [&]<class A>(type_tag<A>) {
-    extents[i++] =
-        plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(n, plan::hint{});
-  });
-  return T(uninitialised{}, extents);
+/// Its type is spelled out because editors show it as it is spelled.
+template <class T, class... A, class N> tensor<T, A...> make_tensor(axes<A...>, [[maybe_unused]] N const& n) {
+  using lowering = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>;
+  extent_t const extents[] = {lowering::template extent_of<A>(n, plan::hint{})..., 0};
+  return tensor<T, A...>(uninitialised{}, extents);
 }
 inline policy as_policy(policy const& p) { return p; }
 inline policy as_policy(schedule s) { return policy{.schedule = s}; }
@@ -231,7 +227,7 @@ template <bool MayUnfuse, class Order, class E> auto evaluate_one(policy const& 
                   mistakes::destination_has_other_axes<typename N::axes_type, Axes>);
       return poison{};
     } else {
-      auto out = detail::make_tensor<Axes>(n);
+      auto out = detail::make_tensor<typename N::value_type>(Axes{}, n);
       detail::run_checked<MayUnfuse>(p, detail::make_result(n, out.heed_leaf()));
       return out;
     }
@@ -242,7 +238,8 @@ template <bool MayUnfuse, class... E> auto evaluate_several(policy const& p, E c
     return std::tuple(([](auto const&) { return poison{}; })(e)...);
   else {
     auto go = [&](auto const&... n) {
-      auto out = std::tuple(detail::make_tensor<typename std::remove_cvref_t<decltype(n)>::axes_type>(n)...);
+      auto out = std::tuple(detail::make_tensor<typename std::remove_cvref_t<decltype(n)>::value_type>(
+          typename std::remove_cvref_t<decltype(n)>::axes_type{}, n)...);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
         detail::run_checked<MayUnfuse>(p, detail::make_result(n, std::get<I>(out).heed_leaf())...);
       }

@@ -8,11 +8,13 @@
 
 #include <Eigen/Core>
 
+namespace heed::interop {
+
 /// What has its elements in memory: a Matrix or an Array, a Map, a Ref, a Block of these. Rows are the first axis, columns
 /// the second; a vector may have one axis or two.
 template <class Dense>
   requires(std::is_base_of_v<Eigen::DenseBase<Dense>, Dense> && (Dense::Flags & Eigen::DirectAccessBit) != 0)
-struct heed::interop::foreign_array<Dense> {
+struct foreign_array<Dense> {
   static constexpr bool owns = std::is_base_of_v<Eigen::PlainObjectBase<Dense>, Dense>;
   static constexpr extent_t rank = 2;
   template <std::size_t Rank>
@@ -29,6 +31,8 @@ struct heed::interop::foreign_array<Dense> {
     return Rank == 1 ? x.innerStride() : i == 0 ? x.rowStride() : x.colStride();
   }
 };
+
+}  // namespace heed::interop
 
 namespace heed::detail {
 

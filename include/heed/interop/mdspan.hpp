@@ -45,8 +45,10 @@ template <class M> constexpr extent_t static_extent_of_mdspan(std::size_t i) {
 
 }  // namespace heed::detail
 
+namespace heed::interop {
+
 /// Its axes in order. An mdspan whose layout has no strides is shape_error.
-template <heed::detail::mdspan_of_memory M> struct heed::interop::foreign_array<M> {
+template <detail::mdspan_of_memory M> struct foreign_array<M> {
   static constexpr bool owns = false;
   static constexpr extent_t rank = static_cast<extent_t>(M::rank());
   template <std::size_t Rank> static constexpr bool has_rank = Rank == M::rank();
@@ -63,6 +65,8 @@ template <heed::detail::mdspan_of_memory M> struct heed::interop::foreign_array<
     return static_cast<extent_t>(m.stride(i));
   }
 };
+
+}  // namespace heed::interop
 
 namespace heed::detail {
 

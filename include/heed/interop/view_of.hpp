@@ -164,7 +164,7 @@ template <class... A, class Array, class... X> auto view_of(Array&& array, X con
   } else {
     using found = detail::foreign<Array>;
     using T = detail::foreign_element<Array>;
-    if constexpr (!detail::good_tags<A...> && (rank > 0 || found::rank != 0)) {
+    if constexpr (!detail::good_tags<A...> && (rank > 0 || found::rank > 0)) {
       HEED_REFUSE_TAGS(op, A...);
       return detail::poison{};
     } else if constexpr (!detail::is_element<std::remove_const_t<T>>) {

@@ -14,10 +14,12 @@
 #include <xtensor/xview.hpp>
 #endif
 
+namespace heed::interop {
+
 /// What has its elements in memory, strides apart: containers, adaptors, views by ranges. Its dimensions in order.
 template <class X>
   requires(std::is_base_of_v<xt::xexpression<X>, X>&& xt::has_data_interface<X>::value&& xt::has_strides<X>::value)
-struct heed::interop::foreign_array<X> {
+struct foreign_array<X> {
   static constexpr bool owns = true;  // or may own: which does not show in the type of an adaptor or a view
   static constexpr bool knows_rank = xt::get_rank<X>::value != static_cast<std::size_t>(-1);
   static constexpr extent_t rank = knows_rank ? static_cast<extent_t>(xt::get_rank<X>::value) : detail::dynamic;
@@ -41,6 +43,8 @@ struct heed::interop::foreign_array<X> {
   }
   static constexpr extent_t fixed_extent_in(void*, std::size_t) { return detail::dynamic; }
 };
+
+}  // namespace heed::interop
 
 namespace heed::detail {
 
