@@ -46,7 +46,7 @@ class team {
         alone(one) {}
 
   /// body(job) for all jobs, `bundle` at a time handed to whoever is free; every thread waits for the last one.
-  template <class Body> void share(std::ptrdiff_t jobs, Body&& body, std::ptrdiff_t bundle = 1) {
+  template <class Body> void share(std::ptrdiff_t jobs, Body&& body, [[maybe_unused]] std::ptrdiff_t bundle = 1) {
     auto guarded = [&](std::ptrdiff_t job) {
       if (failed_->load(std::memory_order_relaxed)) return;
       try {
