@@ -10,8 +10,9 @@
 
 namespace heed::interop {
 
-/// What has its elements in memory: a Matrix or an Array, a Map, a Ref, a Block of these. Rows are the first axis, columns
-/// the second; a vector may have one axis or two.
+// What has its elements in memory: a Matrix or an Array, a Map, a Ref, a Block of these. Rows are the first axis, columns
+// the second; a vector may have one axis or two.
+/// @private
 template <class Dense>
   requires(std::is_base_of_v<Eigen::DenseBase<Dense>, Dense> && (Dense::Flags & Eigen::DirectAccessBit) != 0)
 struct foreign_array<Dense> {

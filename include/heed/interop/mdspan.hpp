@@ -47,7 +47,8 @@ template <class M> constexpr extent_t static_extent_of_mdspan(std::size_t i) {
 
 namespace heed::interop {
 
-/// Its axes in order. An mdspan whose layout has no strides is shape_error.
+// Its axes in order. An mdspan whose layout has no strides is shape_error.
+/// @private
 template <detail::mdspan_of_memory M> struct foreign_array<M> {
   static constexpr bool owns = false;
   static constexpr extent_t rank = static_cast<extent_t>(M::rank());
@@ -174,7 +175,7 @@ template <detail::mdspan_of_memory M, class E> auto mdspan_of(E&& x) {
 
 #if defined(HEED_MDSPAN)
 /// The same as the mdspan that knows most: static extents as in the type; layout_right for a tensor, else layout_stride.
-/// There is this one where <mdspan> is, or the reference implementation of Kokkos.
+/// There is this one where `<mdspan>` is, or the reference implementation of Kokkos.
 template <int = 0, class E> auto mdspan_of(E&& x) {
   if constexpr (!detail::lasting_array<E>) {
     detail::refuse_array<detail::mdspan_of_word, E>();

@@ -16,7 +16,8 @@
 
 namespace heed::interop {
 
-/// What has its elements in memory, strides apart: containers, adaptors, views by ranges. Its dimensions in order.
+// What has its elements in memory, strides apart: containers, adaptors, views by ranges. Its dimensions in order.
+/// @private
 template <class X>
   requires(std::is_base_of_v<xt::xexpression<X>, X>&& xt::has_data_interface<X>::value&& xt::has_strides<X>::value)
 struct foreign_array<X> {
