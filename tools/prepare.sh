@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 # install_missing WORD...: installs the Debian packages behind the words, if they are missing.
-# Words: build, clang, format, tidy, ccache, gdb, docs.
+# Words: build, clang, format, tidy, ccache, gdb, docs, valgrind.
 install_missing() {
   local packages=() word
   need() { # need PACKAGE COMMAND-THAT-SUCCEEDS-WHEN-IT-IS-THERE...
@@ -33,6 +33,10 @@ install_missing() {
       ccache) need ccache command -v ccache ;;
       gdb) need gdb command -v gdb ;;
       docs) need doxygen command -v doxygen ;;
+      valgrind)
+        need valgrind command -v valgrind
+        need libc6-dbg test -e /usr/share/doc/libc6-dbg # without it valgrind cannot follow strlen and its kin
+        ;;
     esac
   done
   [ ${#packages[@]} -eq 0 ] && return 0
