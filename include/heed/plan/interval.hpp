@@ -7,6 +7,7 @@
 
 #include "tree.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -176,29 +177,42 @@ template <class SA, class N> struct bound_of {  // softmax rows, slots, whatever
     return unknown();
   }
 };
-/// Smallest and largest of what was looked at, and whether a NaN was among it. By vectors of the compiler's, so that a mask or a
-/// bias is read at the speed of the cache, however little is optimised.
+/// Smallest and largest of what was looked at, and whether a NaN was among it. By vectors of the compiler's, two at a time, so
+/// that a mask or a bias is read at the speed of the cache, however little is optimised.
 template <class V> struct extremes {
   using number = std::conditional_t<std::is_same_v<V, bool>, unsigned char, V>;
-  static constexpr extent_t at_once = 32 / static_cast<extent_t>(sizeof(number));
-  typedef number lanes __attribute__((vector_size(32)));
+  static constexpr extent_t at_once = 64 / static_cast<extent_t>(sizeof(number));
+  typedef number lanes __attribute__((vector_size(64)));
   using limits = std::numeric_limits<number>;
   number smallest = is_real<V> ? limits::infinity() : limits::max();
   number largest = is_real<V> ? -limits::infinity() : limits::lowest();
   bool nan = false;
-  lanes low = lanes{} + smallest, high = lanes{} + largest;
-  decltype(lanes{} != lanes{}) odd{};
+  struct chain {
+    lanes low, high;
+    decltype(lanes{} !=
+             lanes{}) size{};  // the largest of all bit patterns without their signs: a NaN's is above infinity's
+    void look(V const* p) {
+      lanes v;
+      std::memcpy(&v, p, sizeof v);
+      low = v < low ? v : low;
+      high = v > high ? v : high;
+      if constexpr (is_real<V>) {
+        decltype(size) bits;
+        std::memcpy(&bits, p, sizeof bits);
+        bits &= std::numeric_limits<std::remove_reference_t<decltype(bits[0])>>::max();
+        size = bits > size ? bits : size;
+      }
+    }
+  };
+  chain one{lanes{} + smallest, lanes{} + largest}, other = one;
 
   void look(V const* p, extent_t n, extent_t step) {
     static_assert(sizeof(V) == sizeof(number));
     extent_t j = 0;
-    if (step == 1)
-      for (lanes v; j + at_once <= n; j += at_once) {
-        std::memcpy(&v, p + j, sizeof v);
-        low = v < low ? v : low;
-        high = v > high ? v : high;
-        odd |= v != v;
-      }
+    if (step == 1) {
+      for (; j + 2 * at_once <= n; j += 2 * at_once) one.look(p + j), other.look(p + j + at_once);
+      if (j + at_once <= n) one.look(p + j), j += at_once;
+    }
     for (; j < n; ++j) add(static_cast<number>(p[j * step]));
   }
   void add(number v) {
@@ -208,11 +222,13 @@ template <class V> struct extremes {
   }
   /// Folds the vectors into smallest, largest and nan.
   void finish() {
-    for (extent_t u = 0; u < at_once; ++u) {
-      smallest = low[u] < smallest ? low[u] : smallest;
-      largest = high[u] > largest ? high[u] : largest;
-      nan |= odd[u] != 0;
-    }
+    for (chain const* c : {&one, &other})
+      for (extent_t u = 0; u < at_once; ++u) {
+        smallest = c->low[u] < smallest ? c->low[u] : smallest;
+        largest = c->high[u] > largest ? c->high[u] : largest;
+        if constexpr (is_real<V>)
+          nan |= c->size[u] > std::bit_cast<std::remove_cvref_t<decltype(c->size[u])>>(limits::infinity());
+      }
   }
 };
 
@@ -256,15 +272,19 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   if (reach < volume) {  // strides that meet elements again and again: all that lies between is looked at once
     look(l.data + base + first, reach, 1);
   } else {
+    int row_axis = rank - 1;  // walked without looking its place up anew
+    while (row_axis > 0 && (row_axis == inner_axis || n[row_axis] == 1)) --row_axis;
+    if (row_axis == inner_axis) row_axis = -1;
     extent_t at[sizeof...(A) + 1] = {};
     extent_t const inner = rank ? n[inner_axis] : 1, step = rank ? l.strides[inner_axis] : 0;
+    extent_t const rows = row_axis >= 0 ? n[row_axis] : 1, row_step = row_axis >= 0 ? l.strides[row_axis] : 0;
     if (step == -1) base -= inner - 1;
-    for (extent_t done = 0; done < volume; done += inner) {
+    for (extent_t done = 0; done < volume; done += inner * rows) {
       extent_t o = base;
       for (int a = 0; a < rank; ++a) o += at[a] * l.strides[a];
-      look(l.data + o, inner, step == -1 ? 1 : step);
+      for (extent_t r = 0; r < rows; ++r) look(l.data + o + r * row_step, inner, step == -1 ? 1 : step);
       for (int a = rank; a-- > 0;) {
-        if (a == inner_axis) continue;
+        if (a == inner_axis || a == row_axis) continue;
         if (++at[a] < n[a]) break;
         at[a] = 0;
       }
