@@ -178,19 +178,23 @@ template <class SA, class N> struct bound_of {  // softmax rows, slots, whatever
   }
 };
 /// Smallest and largest of what was looked at, and whether a NaN was among it. By vectors of the compiler's, two at a time, so
-/// that a mask or a bias is read at the speed of the cache, however little is optimised.
+/// that a mask or a bias is read at the speed of the cache, however little is optimised. Looking twice changes nothing, so the
+/// last vector of a run may begin before the one in front of it ends.
 template <class V> struct extremes {
   using number = std::conditional_t<std::is_same_v<V, bool>, unsigned char, V>;
-  static constexpr extent_t at_once = 64 / static_cast<extent_t>(sizeof(number));
-  typedef number lanes __attribute__((vector_size(64)));
   using limits = std::numeric_limits<number>;
   number smallest = is_real<V> ? limits::infinity() : limits::max();
   number largest = is_real<V> ? -limits::infinity() : limits::lowest();
   bool nan = false;
-  struct chain {
+
+  template <int Bytes> struct chain {
+    static constexpr extent_t at_once = Bytes / static_cast<extent_t>(sizeof(number));
+    typedef number lanes __attribute__((vector_size(Bytes)));
     lanes low, high;
     decltype(lanes{} !=
              lanes{}) size{};  // the largest of all bit patterns without their signs: a NaN's is above infinity's
+
+    explicit chain(extremes const& e) : low(lanes{} + e.smallest), high(lanes{} + e.largest) {}
     void look(V const* p) {
       lanes v;
       std::memcpy(&v, p, sizeof v);
@@ -199,19 +203,36 @@ template <class V> struct extremes {
       if constexpr (is_real<V>) {
         decltype(size) bits;
         std::memcpy(&bits, p, sizeof bits);
-        bits &= std::numeric_limits<std::remove_reference_t<decltype(bits[0])>>::max();
+        bits &= std::numeric_limits<std::remove_cvref_t<decltype(bits[0])>>::max();
         size = bits > size ? bits : size;
       }
     }
+    void finish(extremes& e) const {
+      for (extent_t u = 0; u < at_once; ++u) {
+        e.smallest = low[u] < e.smallest ? low[u] : e.smallest;
+        e.largest = high[u] > e.largest ? high[u] : e.largest;
+        if constexpr (is_real<V>)
+          e.nan |= size[u] > std::bit_cast<std::remove_cvref_t<decltype(size[u])>>(limits::infinity());
+      }
+    }
   };
-  chain one{lanes{} + smallest, lanes{} + largest}, other = one;
+  chain<64> one{*this}, other{*this};
+  chain<16> few{*this};
 
   void look(V const* p, extent_t n, extent_t step) {
     static_assert(sizeof(V) == sizeof(number));
+    constexpr extent_t many = chain<64>::at_once, some = chain<16>::at_once;
     extent_t j = 0;
-    if (step == 1) {
-      for (; j + 2 * at_once <= n; j += 2 * at_once) one.look(p + j), other.look(p + j + at_once);
-      if (j + at_once <= n) one.look(p + j), j += at_once;
+    if (step == 1 && n >= many) {
+      for (; j + 2 * many <= n; j += 2 * many) one.look(p + j), other.look(p + j + many);
+      if (j + many <= n) one.look(p + j);
+      if (n % many != 0) other.look(p + n - many);
+      return;
+    }
+    if (step == 1 && n >= some) {
+      for (; j + some <= n; j += some) few.look(p + j);
+      if (j < n) few.look(p + n - some);
+      return;
     }
     for (; j < n; ++j) add(static_cast<number>(p[j * step]));
   }
@@ -221,15 +242,7 @@ template <class V> struct extremes {
     nan |= v != v;
   }
   /// Folds the vectors into smallest, largest and nan.
-  void finish() {
-    for (chain const* c : {&one, &other})
-      for (extent_t u = 0; u < at_once; ++u) {
-        smallest = c->low[u] < smallest ? c->low[u] : smallest;
-        largest = c->high[u] > largest ? c->high[u] : largest;
-        if constexpr (is_real<V>)
-          nan |= c->size[u] > std::bit_cast<std::remove_cvref_t<decltype(c->size[u])>>(limits::infinity());
-      }
-  }
+  void finish() { one.finish(*this), other.finish(*this), few.finish(*this); }
 };
 
 /// Smallest and largest element of a leaf on a box, by looking, where the box is small enough.
