@@ -107,14 +107,14 @@ template <class T> void check_attention(double bound) {
 }
 
 // Every order of the operands' axes: rows and columns of either side lie side by side, or the contracted axis does.
-template <class T> void check_contractions(double bound) {
+void check_contractions(double bound) {
   for (const sizes& n : some_sizes) {
     const auto scores = [](const auto& q, const auto& k, const auto&) { return dot<d_head>(q, k); };
-    check_guarded<T, query, key>(n, scores, bound);
-    check_guarded<T, key, query>(n, scores, bound);
+    check_guarded<float, query, key>(n, scores, bound);
+    check_guarded<float, key, query>(n, scores, bound);
     const auto values = [](const auto&, const auto& k, const auto& v) { return dot<key>(k, v); };
-    check_guarded<T, d_head, d_value>(n, values, bound);
-    check_guarded<T, d_value, d_head>(n, values, bound);
+    check_guarded<float, d_head, d_value>(n, values, bound);
+    check_guarded<float, d_value, d_head>(n, values, bound);
   }
 }
 
@@ -146,8 +146,7 @@ BOOST_AUTO_TEST_CASE(a_guard_is_noticed) {
 BOOST_AUTO_TEST_CASE(attention_float) { check_attention<float>(1e-5); }
 BOOST_AUTO_TEST_CASE(attention_double) { check_attention<double>(1e-13); }
 BOOST_AUTO_TEST_CASE(attention_bf16) { check_attention<bf16>(1e-5); }
-BOOST_AUTO_TEST_CASE(contractions_float) { check_contractions<float>(1e-5); }
-BOOST_AUTO_TEST_CASE(contractions_bf16) { check_contractions<bf16>(1e-5); }
+BOOST_AUTO_TEST_CASE(contractions_float) { check_contractions(1e-5); }
 
 BOOST_AUTO_TEST_CASE(streams_without_softmax) {
   for (const sizes& n : some_sizes) {
