@@ -25,9 +25,7 @@ inline bool is_unknown(interval a) {
 inline interval integer(interval a) {
   constexpr double exact = 9007199254740992.0, wraps = 9.2233720368547e18;
   if (!(a.low >= -wraps) || !(a.high <= wraps)) return unknown();
-  if (a.low < -exact) a.low -= 2048;
-  if (a.high > exact) a.high += 2048;
-  return a;
+  return {std::abs(a.low) < exact ? a.low : a.low - 2048, std::abs(a.high) < exact ? a.high : a.high + 2048};
 }
 
 /// Reals are rounded, and may leave what their type holds on either side: the bounds are of double, the values of T.
@@ -316,7 +314,7 @@ template <class SA, class T> struct bound_of<SA, scalar<T>> {
   static interval go(scalar<T> const& n, extent_t const*, extent_t const*) {
     double const v = static_cast<double>(n.value);
     if (v != v) return unknown();
-    return is_integer<T> ? interval{v > 9e15 ? v - 2048 : v, v < -9e15 ? v + 2048 : v} : interval{v, v};
+    return is_integer<T> && std::abs(v) > 9e15 ? interval{v - 2048, v + 2048} : interval{v, v};
   }
 };
 template <class SA, class A> struct bound_of<SA, index_node<A>> {
