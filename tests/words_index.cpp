@@ -5,6 +5,7 @@
 #include "support/schedules.hpp"
 
 #include <cstdint>
+#include <limits>
 
 using namespace heed;
 using namespace test;
@@ -69,6 +70,48 @@ BOOST_AUTO_TEST_CASE(integer_tensors_in_index_expressions) {
   check(where(index<key>() < length, x, 0), {1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 0}, 0);
   check(where(index<key>() >= length - 1 && index<key>() < length + 1, x, 0),
         {0, 1, 1, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1}, 0);
+}
+
+/// Positions apart by anything from nothing to more than 64 bits tell apart, as `std::int64_t` counts: modulo 2^64.
+BOOST_AUTO_TEST_CASE(differences_and_comparisons_at_all_sizes) {
+  const auto wrapped = [](std::int64_t a, std::int64_t b, bool minus) {
+    const auto x = static_cast<std::uint64_t>(a), y = static_cast<std::uint64_t>(b);
+    return static_cast<std::int64_t>(minus ? x - y : x + y);
+  };
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
+  const std::int64_t shifts[] = {0,       1,       -7,           1 << 22,      -(1 << 22),     (1 << 24) + 1,
+                                 1 << 30, largest, largest - 40, -largest - 1, -largest + 130, std::int64_t{1} << 61};
+  for (const std::int64_t shift : shifts)
+    for (const std::ptrdiff_t keys : {1, 15, 16, 17, 33, 64, 67}) {
+      const std::ptrdiff_t queries = 5;
+      const auto by_hand = [&](auto rule) {
+        return table_of(queries, keys, [&](auto i, auto j) { return rule(wrapped(i, shift, false), j); });
+      };
+      const auto i = index<query>() + shift;
+      const auto j = index<key>();
+      for (const bool lanes_are_queries : {false, true}) {
+        const auto look = [&](const auto& e, const std::vector<double>& expected) {
+          if (!lanes_are_queries) return check(e, expected, 0);
+          tensor<float, key, query> across{key{keys}, query{queries}};
+          evaluate_into(across, e);
+          for (std::ptrdiff_t a = 0; a < queries; ++a)
+            for (std::ptrdiff_t b = 0; b < keys; ++b)
+              BOOST_TEST(across(b, a) == expected[static_cast<std::size_t>(a * keys + b)]);
+        };
+        const auto shown_here = [&](const auto& condition) { return shown(condition, queries, keys); };
+        look(shown_here(j <= i), by_hand([](auto a, auto b) { return b <= a; }));
+        look(shown_here(j < i), by_hand([](auto a, auto b) { return b < a; }));
+        look(shown_here(i > j - 3), by_hand([](auto a, auto b) { return a > b - 3; }));
+        look(shown_here(i - j >= 2), by_hand([&](auto a, auto b) { return wrapped(a, b, true) >= 2; }));
+        look(ones(queries, keys) * (j - i),
+             by_hand([&](auto a, auto b) { return static_cast<double>(static_cast<float>(wrapped(b, a, true))); }));
+        look(ones(queries, keys) * heed::abs(-(i - j) + 1), by_hand([&](auto a, auto b) {
+               const std::int64_t d = wrapped(wrapped(0, wrapped(a, b, true), true), 1, false);
+               const std::int64_t size = d < 0 ? wrapped(0, d, true) : d;
+               return static_cast<double>(static_cast<float>(size));
+             }));
+      }
+    }
 }
 
 BOOST_AUTO_TEST_CASE(causal_masks) {

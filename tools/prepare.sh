@@ -80,6 +80,7 @@ use_ccache() {
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
   CCACHE_NAMESPACE=heed-$(grep -m1 '^flags' /proc/cpuinfo | cksum | cut -d' ' -f1)
   export CCACHE_NAMESPACE
+  export CCACHE_SLOPPINESS=pch_defines,time_macros # precompiled headers
 }
 
 # build_preset PRESET [CMAKE-ARGUMENT...] [-- TARGET...]

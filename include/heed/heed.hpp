@@ -27,6 +27,7 @@
 #include "loops.hpp"            // what plan and kernels say to each other; tile sizes
 #include "plan/lower.hpp"       // tree in, stages out
 #include "kernel/stream.hpp"    // the loops: xsimd in kernel/simd.hpp, OpenMP in kernel/parallel.hpp
+#include "kernel/instances.hpp" // the loops that one file can compile for all: src.hpp
 #include "program.hpp"          // flat trees to programs, axes to numbers
 #include "runner.hpp"           // stages to kernels
 #include "evaluate.hpp"         // evaluate, evaluate_into, explain

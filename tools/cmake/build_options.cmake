@@ -43,3 +43,5 @@ if(HEED_SANITIZE)
   target_compile_options(heed_build INTERFACE ${heed_sanitize})
   target_link_options(heed_build INTERFACE ${heed_sanitize})
 endif()
+# Shared by the programs that link it; the flags of all of heed's own targets are one set.
+target_link_libraries(heed_kernels PRIVATE heed_build)

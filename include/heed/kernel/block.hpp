@@ -184,9 +184,11 @@ inline bool coordinate_run(loops::group const& g, int axis, extent_t from, exten
       b.lanes->locate(b.lane_from, coordinates);
       char const* base = static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * size;
       if (lane_step == 1 && b.lane_count == padded) return {base, row_step * size, size};
-      if (o.real && row_step == 1 && rows >= 4 && b.lane_count >= 4) {  // lanes lie across: transpose
+      if ((o.real || size == 1) && row_step == 1 && rows >= 4 && b.lane_count >= 4) {  // lanes lie across: transpose
         char* p = memory.take(static_cast<std::size_t>(rows * padded * size));
-        if (size == 4)
+        if (size == 1)
+          transpose_bytes(base, lane_step, b.lane_count, rows, p, padded);
+        else if (size == 4)
           transpose_block<float>(reinterpret_cast<float const*>(base), lane_step, b.lane_count, rows,
                                  reinterpret_cast<float*>(p), padded, padded, 1.0f);
         else

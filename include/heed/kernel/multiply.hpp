@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <type_traits>
 #include <utility>
 
@@ -306,6 +307,38 @@ template <class T>
       }
     }
   }
+}
+
+/// Bytes transposed: out[r][l] = in[l * in_row + r], for l < rows_in and r < columns; the rest of an output row up to `padded`
+/// is zero. By tiles of 16 x 16 whose halves are interleaved four times.
+[[gnu::noinline]] inline void transpose_bytes(char const* in, extent_t in_row, extent_t rows_in, extent_t columns,
+                                              char* out, extent_t padded) {
+  typedef signed char bytes __attribute__((vector_size(16)));
+  constexpr int n = 16;
+  for (extent_t l = 0; l < padded; l += n)
+    for (extent_t r = 0; r < columns; r += n) {
+      if (l + n > rows_in || r + n > columns) {
+        for (extent_t j = r; j < std::min(r + n, columns); ++j)
+          for (extent_t i = l; i < std::min(l + n, padded); ++i)
+            out[j * padded + i] = i < rows_in ? in[i * in_row + j] : 0;
+        continue;
+      }
+      bytes row[n], next[n];
+      for (int i = 0; i < n; ++i) std::memcpy(&row[i], in + (l + i) * in_row + r, n);
+      HEED_UNROLL
+      for (int stage = 0; stage < 4; ++stage) {
+        HEED_UNROLL
+        for (int i = 0; i < n / 2; ++i) {
+          next[2 * i] =
+              __builtin_shufflevector(row[i], row[i + n / 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+          next[2 * i + 1] = __builtin_shufflevector(row[i], row[i + n / 2], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
+                                                    29, 14, 30, 15, 31);
+        }
+        HEED_UNROLL
+        for (int i = 0; i < n; ++i) row[i] = next[i];
+      }
+      for (int i = 0; i < n; ++i) std::memcpy(out + (r + i) * padded + l, &row[i], n);
+    }
 }
 
 // out[k * panel<T> + j] = b[k * k_step + j * n_step] for j < columns, and 0 for the other columns of the panel.

@@ -334,6 +334,16 @@ template <class T, int L> HEED_INLINE pack<T, L> select(mask<L> where, pack<T, L
   return no;
 }
 
+// 0, 1, 2, ...
+template <class T, int L> HEED_INLINE pack<T, L> lane_numbers() {
+  detail::raw<T, width<T>> lane{};
+  for (int i = 0; i < width<T>; ++i) lane[i] = static_cast<T>(i);
+  pack<T, L> r;
+  HEED_UNROLL
+  for (int i = 0; i < r.count; ++i) r.v[i] = detail::from<T>(lane + static_cast<T>(i * width<T>));
+  return r;
+}
+
 // ---- conversion: to std::int64_t towards zero, to fewer digits to nearest ----
 
 template <class To, class From, int L> HEED_INLINE pack<To, L> convert(pack<From, L> x) {

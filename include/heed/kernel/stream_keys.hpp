@@ -56,6 +56,7 @@ struct ahead {
         for (extent_t b = 0; b < p.bytes + 63; b += 64)
           __builtin_prefetch(p.data + r * p.apart + std::min(b, p.bytes - 1), 0, 2);
     }
+    asm volatile("");  // to g++ a function that only prefetches does nothing, and its calls go
   }
 };
 

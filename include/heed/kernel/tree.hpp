@@ -6,6 +6,7 @@
 
 #include "../loops.hpp"
 #include "../ops/functions.hpp"
+#include "even.hpp"
 #include "functions.hpp"
 
 namespace heed::kernel {
@@ -20,22 +21,6 @@ template <class T, int L> HEED_INLINE pack<T, L> like(pack<T, L> const&, double 
 
 template <class T>
 using lane_type = std::conditional_t<heed::detail::is_real<T> || std::is_same_v<T, bool>, T, std::int64_t>;
-
-// ---------------------------------------------------------------- the terminals of a tree, in order
-template <class N> struct terminals { static constexpr int count = 1; };
-template <class T> struct terminals<heed::detail::scalar<T>> { static constexpr int count = 0; };
-template <class A> struct terminals<heed::detail::extents_node<A>> { static constexpr int count = 0; };
-template <class... A> struct terminals<heed::detail::dropout_mask<heed::axes<A...>>> {
-  static constexpr int count = static_cast<int>(sizeof...(A));  // a word for each axis
-};
-template <class Op, class T, class A, class... E> struct terminals<heed::detail::map<Op, T, A, E...>> {
-  static constexpr int count = (terminals<E>::count + ... + 0);
-};
-template <class M, class X> struct terminals<heed::detail::where_node<M, X>> {
-  static constexpr int count = terminals<M>::count + terminals<X>::count;
-};
-template <class M, class X> struct terminals<heed::detail::zeroed_node<M, X>> : terminals<X> {};
-template <class E> struct terminals<heed::detail::term_node<E>> : terminals<E> {};
 
 /// Whether anything in the tree is of type T.
 template <class T, class N> struct mentions {
@@ -139,6 +124,11 @@ template <int L, int I, class E> struct value_at<L, I, heed::detail::term_node<E
 };
 template <int L, int I, class Op, class T, class A, class E> struct value_at<L, I, heed::detail::map<Op, T, A, E>> {
   static HEED_INLINE auto go(heed::detail::map<Op, T, A, E> const& n, cursor const& c) {
+    if constexpr (std::is_same_v<Op, ops::cast_to<T>> && heed::detail::is_real<T>) {
+      using way = real_even<L, lane_type<T>, I, E>;
+      if constexpr (way::possible)
+        if (pack<lane_type<T>, L> r; way::go(n.template operand<0>(), c, r)) return r;
+    }
     auto const a = value_at<L, I, E>::go(n.template operand<0>(), c);
     if constexpr (std::is_same_v<Op, ops::cast_to<T>>) {
       using From = lane_type<typename E::value_type>;
@@ -155,6 +145,11 @@ template <int L, int I, class Op, class T, class A, class E> struct value_at<L, 
 template <int L, int I, class Op, class T, class A, class E, class F>
 struct value_at<L, I, heed::detail::map<Op, T, A, E, F>> {
   static HEED_INLINE auto go(heed::detail::map<Op, T, A, E, F> const& n, cursor const& c) {
+    if constexpr (std::is_same_v<T, bool>) {
+      using way = even_comparison<L, Op, I, E, F>;
+      if constexpr (way::possible)
+        if (mask<L> m; way::go(n.template operand<0>(), n.template operand<1>(), c, m)) return m;
+    }
     auto const a = value_at<L, I, E>::go(n.template operand<0>(), c);
     if constexpr (std::is_same_v<Op, ops::first_of>)
       return a;

@@ -7,6 +7,7 @@
 
 #include "tree.hpp"
 
+#include <bit>
 #include <cmath>
 #include <cstring>
 
@@ -201,29 +202,63 @@ template <class SA, class N> struct bound_of {  // softmax rows, slots, whatever
     return unknown();
   }
 };
-/// Smallest and largest of what was looked at, and whether a NaN was among it. By vectors of the compiler's, so that a mask or a
-/// bias is read at the speed of the cache, however little is optimised.
+/// Smallest and largest of what was looked at, and whether a NaN was among it. By vectors of the compiler's, two at a time, so
+/// that a mask or a bias is read at the speed of the cache, however little is optimised. Looking twice changes nothing, so the
+/// last vector of a run may begin before the one in front of it ends.
 template <class V> struct extremes {
   using number = std::conditional_t<std::is_same_v<V, bool>, unsigned char, V>;
-  static constexpr extent_t at_once = 32 / static_cast<extent_t>(sizeof(number));
-  typedef number lanes __attribute__((vector_size(32)));
   using limits = std::numeric_limits<number>;
   number smallest = is_real<V> ? limits::infinity() : limits::max();
   number largest = is_real<V> ? -limits::infinity() : limits::lowest();
   bool nan = false;
-  lanes low = lanes{} + smallest, high = lanes{} + largest;
-  decltype(lanes{} != lanes{}) odd{};
+
+  template <int Bytes> struct chain {
+    static constexpr extent_t at_once = Bytes / static_cast<extent_t>(sizeof(number));
+    typedef number lanes __attribute__((vector_size(Bytes)));
+    lanes low, high;
+    decltype(lanes{} !=
+             lanes{}) size{};  // the largest of all bit patterns without their signs: a NaN's is above infinity's
+
+    explicit chain(extremes const& e) : low(lanes{} + e.smallest), high(lanes{} + e.largest) {}
+    void look(V const* p) {
+      lanes v;
+      std::memcpy(&v, p, sizeof v);
+      low = v < low ? v : low;
+      high = v > high ? v : high;
+      if constexpr (is_real<V>) {
+        decltype(size) bits;
+        std::memcpy(&bits, p, sizeof bits);
+        bits &= std::numeric_limits<std::remove_cvref_t<decltype(bits[0])>>::max();
+        size = bits > size ? bits : size;
+      }
+    }
+    void finish(extremes& e) const {
+      for (extent_t u = 0; u < at_once; ++u) {
+        e.smallest = low[u] < e.smallest ? low[u] : e.smallest;
+        e.largest = high[u] > e.largest ? high[u] : e.largest;
+        if constexpr (is_real<V>)
+          e.nan |= size[u] > std::bit_cast<std::remove_cvref_t<decltype(size[u])>>(limits::infinity());
+      }
+    }
+  };
+  chain<64> one{*this}, other{*this};
+  chain<16> few{*this};
 
   void look(V const* p, extent_t n, extent_t step) {
     static_assert(sizeof(V) == sizeof(number));
+    constexpr extent_t many = chain<64>::at_once, some = chain<16>::at_once;
     extent_t j = 0;
-    if (step == 1)
-      for (lanes v; j + at_once <= n; j += at_once) {
-        std::memcpy(&v, p + j, sizeof v);
-        low = v < low ? v : low;
-        high = v > high ? v : high;
-        odd |= v != v;
-      }
+    if (step == 1 && n >= many) {
+      for (; j + 2 * many <= n; j += 2 * many) one.look(p + j), other.look(p + j + many);
+      if (j + many <= n) one.look(p + j);
+      if (n % many != 0) other.look(p + n - many);
+      return;
+    }
+    if (step == 1 && n >= some) {
+      for (; j + some <= n; j += some) few.look(p + j);
+      if (j < n) few.look(p + n - some);
+      return;
+    }
     for (; j < n; ++j) add(static_cast<number>(p[j * step]));
   }
   void add(number v) {
@@ -232,13 +267,7 @@ template <class V> struct extremes {
     nan |= v != v;
   }
   /// Folds the vectors into smallest, largest and nan.
-  void finish() {
-    for (extent_t u = 0; u < at_once; ++u) {
-      smallest = low[u] < smallest ? low[u] : smallest;
-      largest = high[u] > largest ? high[u] : largest;
-      nan |= odd[u] != 0;
-    }
-  }
+  void finish() { one.finish(*this), other.finish(*this), few.finish(*this); }
 };
 
 /// Smallest and largest element of a leaf on a box, by looking, where the box is small enough.
@@ -281,15 +310,19 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   if (reach < volume) {  // strides that meet elements again and again: all that lies between is looked at once
     look(l.data + base + first, reach, 1);
   } else {
+    int row_axis = rank - 1;  // walked without looking its place up anew
+    while (row_axis > 0 && (row_axis == inner_axis || n[row_axis] == 1)) --row_axis;
+    if (row_axis == inner_axis) row_axis = -1;
     extent_t at[sizeof...(A) + 1] = {};
     extent_t const inner = rank ? n[inner_axis] : 1, step = rank ? l.strides[inner_axis] : 0;
+    extent_t const rows = row_axis >= 0 ? n[row_axis] : 1, row_step = row_axis >= 0 ? l.strides[row_axis] : 0;
     if (step == -1) base -= inner - 1;
-    for (extent_t done = 0; done < volume; done += inner) {
+    for (extent_t done = 0; done < volume; done += inner * rows) {
       extent_t o = base;
       for (int a = 0; a < rank; ++a) o += at[a] * l.strides[a];
-      look(l.data + o, inner, step == -1 ? 1 : step);
+      for (extent_t r = 0; r < rows; ++r) look(l.data + o + r * row_step, inner, step == -1 ? 1 : step);
       for (int a = rank; a-- > 0;) {
-        if (a == inner_axis) continue;
+        if (a == inner_axis || a == row_axis) continue;
         if (++at[a] < n[a]) break;
         at[a] = 0;
       }
