@@ -5,6 +5,7 @@
 // decoding as a share of what reading keys and values once takes.
 // Next to read: edits.cpp, what masks and biases cost, or tiles.cpp, the kernels alone.
 #include "inputs.hpp"
+#include "measure.hpp"
 
 using namespace bench;
 

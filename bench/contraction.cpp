@@ -6,6 +6,7 @@
 // one thread) and Eigen, where those are installed.
 // Next to read: tiles.cpp, the kernels alone.
 #include "inputs.hpp"
+#include "measure.hpp"
 
 #if defined(HEED_BENCH_OPENBLAS)
 #include <cblas.h>

@@ -5,6 +5,7 @@
 // that hold any, over_tiles the ratio to plain divided by it: 1 where a mask costs nothing but the tiles that it touches.
 // Next to read: reductions.cpp, formulas beyond softmax.
 #include "inputs.hpp"
+#include "measure.hpp"
 
 #include <algorithm>
 

@@ -3,7 +3,6 @@
 // Next: attention.cpp.
 #pragma once
 
-#include "measure.hpp"
 #include <heed/heed.hpp>
 
 #include <cmath>

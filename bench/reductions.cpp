@@ -4,6 +4,7 @@
 // attention of the same shape: its share of the multiply-add peak, on one thread.
 // Next to read: strides.cpp, attention over foreign layouts.
 #include "inputs.hpp"
+#include "measure.hpp"
 
 #include <tuple>
 

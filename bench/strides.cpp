@@ -5,6 +5,7 @@
 // another width than keys, subnormal inputs. One thread.
 // Next to read: contraction.cpp, the products around attention.
 #include "inputs.hpp"
+#include "measure.hpp"
 
 using namespace bench;
 

@@ -17,7 +17,8 @@
 namespace peers {
 
 /// Attention: q [batch, heads, queries, width], k and v [batch, kv_heads, keys, width]. A layer: x [batch, queries,
-/// heads * width], hidden units inside its feed-forward network.
+/// heads * width], hidden units inside its feed-forward network; where it has a past, that of keys - queries positions.
+/// Sentences: the first `batch` of sentences.txt, queries and keys the tokens of the longest.
 struct cell {
   std::string kind;  // the edit of the scores, or the kind of layer
   std::int64_t batch, heads, kv_heads, queries, keys, width, hidden;
@@ -45,6 +46,8 @@ inline std::vector<float> numbers(std::int64_t count, std::uint32_t seed, float 
 
 /// The arrays of a cell by name, as the other programs find them in its folder.
 using arrays = std::map<std::string, std::vector<float>>;
+/// Token ids [batch, queries] and the lengths [batch] of sentences; sets the extents of the cell that they decide.
+arrays sentences_of(cell& c);
 inline arrays inputs_of(cell const& c) {
   arrays in;
   if (c.kind == "encoder_layer") {
@@ -58,6 +61,18 @@ inline arrays inputs_of(cell const& c) {
     in["w_1"] = numbers(m * h, 6, narrow);
     in["b_1"] = numbers(h, 7, 0.1f);
     in["w_2"] = numbers(h * m, 8, wide);
+    return in;
+  }
+  if (c.kind == "decoder_layer") {
+    std::int64_t const m = c.model(), shared = c.kv_heads * c.width, h = c.hidden;
+    float const narrow = 1 / std::sqrt(static_cast<float>(m)), wide = 1 / std::sqrt(static_cast<float>(h));
+    in["x"] = numbers(c.batch * c.queries * m, 1);
+    in["w_q"] = numbers(m * m, 2, narrow), in["w_o"] = numbers(m * m, 3, narrow);
+    in["w_k"] = numbers(m * shared, 4, narrow), in["w_v"] = numbers(m * shared, 5, narrow);
+    in["w_gate"] = numbers(m * h, 6, narrow), in["w_up"] = numbers(m * h, 7, narrow);
+    in["w_down"] = numbers(h * m, 8, wide);
+    in["past_k"] = numbers(c.batch * shared * (c.keys - c.queries), 9);
+    in["past_v"] = numbers(c.batch * shared * (c.keys - c.queries), 10);
     return in;
   }
   in["q"] = numbers(c.batch * c.heads * c.queries * c.width, 1, 2);
@@ -81,6 +96,11 @@ using maker = std::function<implementation(cell const&, arrays const&)>;
 
 implementation heed_attention(cell const&, arrays const&, bool fused);
 implementation heed_layer(cell const&, arrays const&, bool fused);
+implementation heed_sentences(cell const&, arrays const&, bool fused);
+/// The other libraries that this program is built with, and how they name their versions.
 std::map<std::string, maker> libraries();
+std::map<std::string, std::string> versions();
+implementation xtensor(cell const&, arrays const&);
+std::string xtensor_version();
 
 }  // namespace peers

@@ -15,8 +15,14 @@ template <class E> implementation heed_run(E const& e, bool fused) {
   auto const policy = [=](int threads) {
     return heed::policy{.schedule = schedule, .threads = threads, .memory = memory.get()};
   };
-  auto const out = std::make_shared<decltype(heed::evaluate(policy(1), e))>(heed::evaluate(policy(1), e));
-  return {.run = [=](int threads) { heed::evaluate_into(policy(threads), *out, e); },
+  auto const out = std::make_shared<decltype(heed::evaluate(policy(1), e))>();
+  return {.run =
+              [=](int threads) {
+                if (out->size() == 0)
+                  *out = heed::evaluate(policy(threads), e);
+                else
+                  heed::evaluate_into(policy(threads), *out, e);
+              },
           .result = [=] { return std::span<float const>(out->data(), static_cast<std::size_t>(out->size())); }};
 }
 

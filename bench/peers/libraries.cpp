@@ -2,8 +2,8 @@
 // In: an attention cell. Out: the same attention composed of the calls of general libraries, as an engineer writes it
 // without heed: a product, a softmax of its rows, a product; a thread a head, so that scores of one head at a time exist.
 // oneDNN does all heads in one call of each primitive.
-// Next to read: server.cpp.
-#include "cell.hpp"
+// Next to read: xtensor.cpp.
+#include "operands.hpp"
 
 #include <xsimd/xsimd.hpp>
 
@@ -11,7 +11,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
+#include <cctype>
+#include <sstream>
 #include <unordered_map>
 
 #if defined(HEED_BENCH_OPENBLAS)
@@ -26,58 +27,6 @@
 
 namespace peers {
 namespace {
-
-/// Whether query i of sequence b sees key j.
-bool keeps(cell const& c, std::int64_t b, std::int64_t i, std::int64_t j) {
-  std::int64_t const past = c.keys - c.queries;
-  if (c.kind == "causal" || c.kind == "alibi") return j <= i + past;
-  if (c.kind == "window") return j <= i && i - j < window;
-  if (c.kind == "documents") return j <= i && i / document == j / document;
-  if (c.kind == "padding") return j < length_of(c, b);
-  return true;
-}
-
-/// What the compositions share: operands, result, and the edit of one head's scores.
-struct operands {
-  cell c;
-  std::shared_ptr<std::vector<float>> q, k, v, bias, mask, out;
-
-  operands(cell const& of, arrays const& in) : c(of) {
-    auto const keep = [](std::vector<float> values) { return std::make_shared<std::vector<float>>(std::move(values)); };
-    q = keep(in.at("q")), k = keep(in.at("k")), v = keep(in.at("v")), out = keep(std::vector<float>(q->size()));
-    if (in.contains("bias")) bias = keep(in.at("bias"));
-    if (c.kind == "alibi" || c.kind == "softcap") return;
-    bool const masked = c.kind != "full" && c.kind != "bias";
-    std::int64_t const sequences = c.kind == "padding" ? c.batch : 1;
-    if (!masked) return;
-    mask = keep(std::vector<float>(static_cast<std::size_t>(sequences * c.queries * c.keys)));
-    for (std::int64_t b = 0, at = 0; b < sequences; ++b)
-      for (std::int64_t i = 0; i < c.queries; ++i)
-        for (std::int64_t j = 0; j < c.keys; ++j)
-          (*mask)[static_cast<std::size_t>(at++)] = keeps(c, b, i, j) ? 0 : -std::numeric_limits<float>::infinity();
-  }
-  float const* keys(std::int64_t b, std::int64_t h) const {
-    return k->data() + (b * c.kv_heads + h / (c.heads / c.kv_heads)) * c.keys * c.width;
-  }
-  float const* values(std::int64_t b, std::int64_t h) const {
-    return v->data() + (b * c.kv_heads + h / (c.heads / c.kv_heads)) * c.keys * c.width;
-  }
-  std::int64_t at(std::int64_t b, std::int64_t h) const { return (b * c.heads + h) * c.queries * c.width; }
-  float const* added(std::int64_t b, std::int64_t h) const {
-    if (bias) return bias->data() + h * c.queries * c.keys;
-    if (mask) return mask->data() + (c.kind == "padding" ? b : 0) * c.queries * c.keys;
-    return nullptr;
-  }
-  float scale() const { return 1 / std::sqrt(static_cast<float>(c.width)); }
-  void refuse_all_but(std::initializer_list<char const*> kinds) const {
-    for (char const* kind : kinds)
-      if (c.kind == kind) return;
-    throw unsupported(c.kind);
-  }
-  implementation made(std::function<void(int)> run) const {
-    return {.run = std::move(run), .result = [kept = out] { return std::span<float const>(*kept); }};
-  }
-};
 
 #if defined(HEED_BENCH_OPENBLAS)
 /// With the exponential of xsimd, as fast a one as an engineer finds.
@@ -103,7 +52,6 @@ void softmax_row(float* row, std::int64_t count) {
 
 implementation openblas(cell const& c, arrays const& in) {
   operands const o(c, in);
-  o.refuse_all_but({"full", "causal", "window", "documents", "bias", "padding"});
   return o.made([o](int threads) {
     openblas_set_num_threads(1);  // its own threads would fight with those over the heads
     cell const& n = o.c;
@@ -115,13 +63,13 @@ implementation openblas(cell const& c, arrays const& in) {
 #pragma omp for collapse(2) schedule(static)
       for (std::int64_t b = 0; b < n.batch; ++b)
         for (std::int64_t h = 0; h < n.heads; ++h) {
-          cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, queries, keys, width, o.scale(),
-                      o.q->data() + o.at(b, h), width, o.keys(b, h), width, 0, scores.data(), keys);
+          cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasTrans, queries, keys, width, o.scale(), o.queries(b, h), width,
+                      o.keys(b, h), width, 0, scores.data(), keys);
           if (float const* added = o.added(b, h))
             for (std::size_t i = 0; i < scores.size(); ++i) scores[i] += added[i];
           for (std::int64_t i = 0; i < n.queries; ++i) softmax_row(scores.data() + i * n.keys, n.keys);
           cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, queries, width, keys, 1, scores.data(), keys,
-                      o.values(b, h), width, 0, o.out->data() + o.at(b, h), width);
+                      o.values(b, h), width, 0, o.contexts(b, h), width);
         }
     }
   });
@@ -131,7 +79,6 @@ implementation openblas(cell const& c, arrays const& in) {
 #if defined(HEED_BENCH_EIGEN)
 implementation eigen(cell const& c, arrays const& in) {
   operands const o(c, in);
-  o.refuse_all_but({"full", "causal", "window", "documents", "bias", "padding"});
   return o.made([o](int threads) {
     using matrix = Eigen::Matrix<float, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
     using map = Eigen::Map<matrix const>;
@@ -142,13 +89,12 @@ implementation eigen(cell const& c, arrays const& in) {
 #pragma omp for collapse(2) schedule(static)
       for (std::int64_t b = 0; b < n.batch; ++b)
         for (std::int64_t h = 0; h < n.heads; ++h) {
-          scores.noalias() =
-              map(o.q->data() + o.at(b, h), n.queries, n.width) * map(o.keys(b, h), n.keys, n.width).transpose();
+          scores.noalias() = map(o.queries(b, h), n.queries, n.width) * map(o.keys(b, h), n.keys, n.width).transpose();
           scores *= o.scale();
           if (float const* added = o.added(b, h)) scores += map(added, n.queries, n.keys);
           scores = (scores.colwise() - scores.rowwise().maxCoeff().eval()).array().exp();
           scores.array().colwise() /= scores.rowwise().sum().eval().array();
-          Eigen::Map<matrix>(o.out->data() + o.at(b, h), n.queries, n.width).noalias() =
+          Eigen::Map<matrix>(o.contexts(b, h), n.queries, n.width).noalias() =
               scores * map(o.values(b, h), n.keys, n.width);
         }
     }
@@ -157,10 +103,10 @@ implementation eigen(cell const& c, arrays const& in) {
 #endif
 
 #if defined(HEED_BENCH_ONEDNN)
-implementation onednn(cell const& c, arrays const& in) {
-  operands const o(c, in);
-  o.refuse_all_but({"full", "causal", "window", "documents", "bias", "padding"});
-  if (c.heads != c.kv_heads) throw unsupported("grouped heads");
+implementation onednn(cell const& of, arrays const& in) {
+  operands const o(of, in);
+  cell const& c = o.c;
+  if (c.heads != c.kv_heads) throw unsupported("grouped heads that are masked");
   using namespace dnnl;
   using tag = memory::format_tag;
   struct state {
@@ -221,6 +167,31 @@ std::map<std::string, maker> libraries() {
 #endif
 #if defined(HEED_BENCH_ONEDNN)
   all["onednn"] = onednn;
+#endif
+#if defined(HEED_BENCH_XTENSOR)
+  all["xtensor"] = xtensor;
+#endif
+  return all;
+}
+
+std::map<std::string, std::string> versions() {
+  std::map<std::string, std::string> all;
+#if defined(HEED_BENCH_OPENBLAS)
+  std::istringstream words(openblas_get_config());
+  for (std::string word; words >> word && all["OpenBLAS"].empty();)
+    if (std::isdigit(static_cast<unsigned char>(word[0])) != 0) all["OpenBLAS"] = word;
+#endif
+#if defined(HEED_BENCH_EIGEN)
+  all["Eigen"] = std::to_string(EIGEN_WORLD_VERSION) + '.' + std::to_string(EIGEN_MAJOR_VERSION) + '.' +
+                 std::to_string(EIGEN_MINOR_VERSION);
+#endif
+#if defined(HEED_BENCH_ONEDNN)
+  auto const* const found = dnnl::version();
+  all["oneDNN"] =
+      std::to_string(found->major) + '.' + std::to_string(found->minor) + '.' + std::to_string(found->patch);
+#endif
+#if defined(HEED_BENCH_XTENSOR)
+  all["xtensor"] = xtensor_version();
 #endif
   return all;
 }

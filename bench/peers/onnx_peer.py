@@ -1,64 +1,28 @@
 # SPDX-License-Identifier: BSL-1.0
-"""ONNX Runtime: the Attention operator of ONNX, opset 23, and its own MultiHeadAttention, which it runs as flash attention.
+"""ONNX Runtime: the Attention operator of ONNX, opset 23, its own MultiHeadAttention, which it runs as flash attention, and
+onnx_layers.py.
 
-Next to read: pictures.py.
+Next to read: onnx_layers.py.
 """
-import os
-
 import numpy
-import onnx
 import onnxruntime
-from onnx import TensorProto, helper
+from onnx import helper
 
-from cells import DOCUMENT, SOFTCAP, WINDOW
-from worker import Unsupported, load, serve
-
-threads = 1
-
-
-def session(nodes, inputs, output, opsets):
-    graph = helper.make_graph(
-        nodes, "cell", [helper.make_tensor_value_info(name, TensorProto.FLOAT, value.shape)
-                        for name, value in inputs.items()],
-        [helper.make_tensor_value_info(output, TensorProto.FLOAT, None)])
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid(*each) for each in opsets])
-    model.ir_version = 10
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = threads
-    options.add_session_config_entry("session.intra_op.allow_spinning", "1")
-    options.log_severity_level = 4
-    options.enable_cpu_mem_arena = "HEED_BENCH_THRIFTY" not in os.environ
-    run = onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
-    return lambda: run.run(None, inputs)[0]
+import worker
+from cells import SOFTCAP
+from onnx_layers import layer
+from onnx_session import session, use_threads
+from worker import Unsupported, additive, serve
 
 
 def operands(cell, folder):
-    shape = (cell.batch, cell.heads, cell.queries, cell.width)
-    memory = (cell.batch, cell.kv_heads, cell.keys, cell.width)
-    return {name: load(folder, name, *size) for name, size in (("q", shape), ("k", memory), ("v", memory))}
-
-
-def additive(cell, folder):
-    if cell.kind == "bias":
-        return load(folder, "bias", 1, cell.heads, cell.queries, cell.keys)
-    i, j = numpy.arange(cell.queries)[:, None], numpy.arange(cell.keys)[None, :]
-    if cell.kind == "window":
-        kept = (j <= i) & (i - j < WINDOW)
-    elif cell.kind == "documents":
-        kept = (j <= i) & (i // DOCUMENT == j // DOCUMENT)
-    elif cell.kind == "padding":
-        lengths = numpy.array([cell.length(b) for b in range(cell.batch)])
-        kept = numpy.broadcast_to(j[None] < lengths[:, None, None], (cell.batch, cell.queries, cell.keys))[:, None]
-        return numpy.where(kept, 0, -numpy.inf).astype(numpy.float32)
-    else:
-        return None
-    return numpy.where(kept, 0, -numpy.inf).astype(numpy.float32)[None, None]
+    if not cell.is_attention:
+        raise Unsupported(cell.kind)
+    return dict(zip("qkv", worker.operands(cell, folder)))
 
 
 def attention(cell, folder):
-    if cell.kind in ("encoder_layer", "alibi"):
-        raise Unsupported(cell.kind)
-    inputs, added = operands(cell, folder), additive(cell, folder)
+    inputs, added = operands(cell, folder), None if cell.kind == "causal" else additive(cell, folder)
     names = ["q", "k", "v"]
     if added is not None:
         inputs["mask"] = added
@@ -79,10 +43,6 @@ def multi_head(cell, folder):
     return lambda: run().reshape(cell.batch, cell.queries, cell.heads, cell.width).transpose(0, 2, 1, 3)
 
 
-def set_threads(count):
-    global threads
-    threads = count
-
-
 if __name__ == "__main__":
-    serve({"onnx_attention": attention, "onnx_multi_head": multi_head}, set_threads)
+    serve({"onnx_attention": attention, "onnx_multi_head": multi_head, "onnx_layer": layer}, use_threads,
+          {"ONNX Runtime": onnxruntime.__version__})

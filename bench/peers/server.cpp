@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: lines on standard input, from ../run. Out: one line of JSON for each.
-//     names                                  the implementations that this program was built with
+//     names                                  the implementations that this program was built with, and versions
 //     inputs FOLDER CELL                     makes the inputs of a cell and writes FOLDER/NAME.f32; CELL is
-//                                            KIND BATCH HEADS KV_HEADS QUERIES KEYS WIDTH HIDDEN
-//     prepare NAME THREADS                   makes and runs it: the seconds that took, the bytes beyond its inputs;
-//                                            writes FOLDER/NAME.out
-//     sample NAME THREADS SECONDS            runs it again and again for so long: seconds a run
+//                                            KIND BATCH HEADS KV_HEADS QUERIES KEYS WIDTH HIDDEN; answers the extents
+//                                            that the inputs decide
+//     prepare NAME THREADS                   makes and runs it: the seconds that took; writes FOLDER/NAME.out
+//     memory NAME THREADS                    makes and runs it: the bytes that this adds, its inputs not counted
+//     sample NAME THREADS SECONDS BEFORE     runs it BEFORE times, then again and again for so long: seconds a run
 //     peak THREADS                           multiply-adds a second in registers, twice that in operations
 //     read THREADS BYTES                     bytes a second, read again and again
 // What fails answers {"error": "..."}.
@@ -57,16 +58,28 @@ class server {
   std::string names() const {
     std::string list;
     for (auto const& [name, make] : makers_) list += (list.empty() ? "\"" : ", \"") + name + '"';
-    return "{\"names\": [" + list + "]}";
+    std::string built;
+    for (auto const& [name, version] : versions())
+      built += (built.empty() ? "\"" : ", \"") + name + "\": \"" + version + '"';
+    return "{\"names\": [" + list + "], \"versions\": {" + built + "}}";
   }
   std::string inputs(std::istream& in) {
     ready_.clear();
     in >> folder_ >> cell_.kind >> cell_.batch >> cell_.heads >> cell_.kv_heads >> cell_.queries >> cell_.keys >>
         cell_.width >> cell_.hidden;
     if (!in) throw std::runtime_error("inputs: FOLDER KIND and seven numbers are wanted");
-    inputs_ = inputs_of(cell_);
+    inputs_ = {};
+    inputs_ = made_inputs();
     for (auto const& [name, values] : inputs_) save(folder_ + '/' + name + ".f32", values);
-    return "{}";
+    return "{\"queries\": " + std::to_string(cell_.queries) + ", \"keys\": " + std::to_string(cell_.keys) + '}';
+  }
+  arrays made_inputs() {
+    if (cell_.kind != "sentences") return inputs_of(cell_);
+#if defined(HEED_BENCH_SENTENCES)
+    return sentences_of(cell_);
+#else
+    throw std::runtime_error("this program is built without nlohmann-json, which reads the model");
+#endif
   }
   std::string prepare(std::istream& in) {
     std::string name;
@@ -74,29 +87,33 @@ class server {
     in >> name >> threads;
     ready_.erase(name);
     double const start = bench::now();
-    {
-      implementation const made = makers_.at(name)(cell_, inputs_);
-      made.run(threads);
-      save(folder_ + '/' + name + ".out", made.result());
-    }
-    double const seconds = bench::now() - start;
-    // Made once more, with all libraries warm: what it adds beyond its own copy of the inputs.
-    forget_peak();
-    double const before = memory_line("VmRSS");
     implementation made = makers_.at(name)(cell_, inputs_);
     made.run(threads);
+    double const seconds = bench::now() - start;
+    save(folder_ + '/' + name + ".out", made.result());
+    ready_[name] = std::move(made);
+    return "{\"first\": " + std::to_string(seconds) + '}';
+  }
+  std::string memory(std::istream& in) {
+    std::string name;
+    int threads = 0;
+    in >> name >> threads;
+    ready_.clear();
+    makers_.at(name)(cell_, inputs_).run(threads);  // what a library sets up once does not count
+    forget_peak();
+    double const before = memory_line("VmRSS");
+    makers_.at(name)(cell_, inputs_).run(threads);
     double more = memory_line("VmHWM") - before;
     for (auto const& [input, values] : inputs_) more -= static_cast<double>(values.size() * sizeof(float));
-    ready_[name] = std::move(made);
-    return "{\"first\": " + std::to_string(seconds) + ", \"memory\": " + std::to_string(std::max(0., more)) + '}';
+    return "{\"memory\": " + std::to_string(std::max(0., more)) + '}';
   }
   std::string sample(std::istream& in) {
     std::string name;
-    int threads = 0;
+    int threads = 0, before = 0;
     double wanted = 0;
-    in >> name >> threads >> wanted;
+    in >> name >> threads >> wanted >> before;
     implementation const& work = found(name);
-    work.run(threads);
+    for (int i = 0; i < before; ++i) work.run(threads);
     int runs = 0;
     double const start = bench::now(threads);
     double seconds = 0;
@@ -111,7 +128,10 @@ class server {
   server() {
     for (bool const fused : {true, false})
       makers_[fused ? "heed" : "unfused"] = [fused](cell const& c, arrays const& in) {
-        return c.kind == "encoder_layer" ? heed_layer(c, in, fused) : heed_attention(c, in, fused);
+#if defined(HEED_BENCH_SENTENCES)
+        if (c.kind == "sentences") return heed_sentences(c, in, fused);
+#endif
+        return c.kind.ends_with("_layer") ? heed_layer(c, in, fused) : heed_attention(c, in, fused);
       };
   }
 
@@ -122,6 +142,7 @@ class server {
     if (verb == "names") return names();
     if (verb == "inputs") return inputs(in);
     if (verb == "prepare") return prepare(in);
+    if (verb == "memory") return memory(in);
     if (verb == "sample") return sample(in);
     int threads = 0;
     double bytes = 0;

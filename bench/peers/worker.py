@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: BSL-1.0
-"""The side of a Python peer: answers ../run line by line, in the language that server.cpp describes.
+"""The side of a Python peer: answers ../run line by line, in the language that server.cpp describes; and its inputs.
 
 Next to read: torch_peer.py.
 """
 import gc
 import json
+import os
 import pathlib
 import resource
 import sys
@@ -23,6 +24,39 @@ def load(folder, name, *shape):
     return numpy.fromfile(pathlib.Path(folder) / f"{name}.f32", dtype=numpy.float32).reshape(shape)
 
 
+def operands(cell, folder):
+    """q, k and v."""
+    memory = (cell.batch, cell.kv_heads, cell.keys, cell.width)
+    return [load(folder, "q", cell.batch, cell.heads, cell.queries, cell.width),
+            load(folder, "k", *memory), load(folder, "v", *memory)]
+
+
+def additive(cell, folder):
+    """What is added to the scores, exclusions as -infinity: [batch or 1, heads or 1, queries, keys], or None."""
+    if cell.kind == "bias":
+        return load(folder, "bias", 1, cell.heads, cell.queries, cell.keys)
+    kept = cell.kept()
+    if kept is None:
+        return None
+    added = numpy.float32(0)
+    if cell.kind == "alibi":
+        query, key = numpy.arange(cell.queries)[:, None] + cell.keys - cell.queries, numpy.arange(cell.keys)
+        added = cell.slopes()[:, None, None] * (key - query).astype(numpy.float32)
+    return numpy.where(kept[:, None], added, numpy.float32(-numpy.inf))
+
+
+def model_weights():
+    """The tensors of all-MiniLM-L6-v2, by name."""
+    data = (pathlib.Path(os.environ["HEED_BENCH_MODEL"]) / "model.safetensors").read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    tensors = {}
+    for name, entry in json.loads(data[8:start]).items():
+        if name != "__metadata__" and entry["dtype"] == "F32":
+            begin, end = entry["data_offsets"]
+            tensors[name] = numpy.frombuffer(data, numpy.float32, (end - begin) // 4, start + begin).reshape(entry["shape"])
+    return tensors
+
+
 def status(name):
     for line in pathlib.Path("/proc/self/status").read_text().splitlines():
         if line.startswith(name + ":"):
@@ -30,7 +64,7 @@ def status(name):
     return float(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) * 1024
 
 
-def serve(makers, set_threads):
+def serve(makers, set_threads, versions):
     """makers: name to function(cell, folder), which gives a function that computes the cell and returns a NumPy array or
     something that numpy.asarray takes."""
     folder, cell, ready = None, None, {}
@@ -42,26 +76,30 @@ def serve(makers, set_threads):
         result = work()
         seconds = time.perf_counter() - start
         numpy.ascontiguousarray(numpy.asarray(result), dtype=numpy.float32).tofile(pathlib.Path(folder) / f"{name}.out")
-        del result, work
+        ready[name] = work
+        return {"first": seconds}
+
+    def memory(name, threads):
+        set_threads(int(threads))
+        ready.clear()
+        makers[name](cell, folder)()  # what a library sets up once does not count
         gc.collect()
-        # Made once more, with all libraries warm: what it adds beyond its inputs.
         before = status("VmRSS")
         try:
             pathlib.Path("/proc/self/clear_refs").write_text("5")
         except OSError:
             pass
-        work = makers[name](cell, folder)
-        work()
+        makers[name](cell, folder)()
         more = status("VmHWM") - before - sum(file.stat().st_size for file in pathlib.Path(folder).glob("*.f32"))
-        ready[name] = work
-        return {"first": seconds, "memory": max(0, more)}
+        return {"memory": max(0, more)}
 
-    def sample(name, threads, wanted):
+    def sample(name, threads, wanted, before):
         set_threads(int(threads))
         work, wanted = ready[name], float(wanted)
         # With one thread another program that takes its core now and then does not count.
         clock = time.process_time if int(threads) == 1 else time.perf_counter
-        work()
+        for _ in range(int(before)):
+            work()
         runs, start = 0, clock()
         while True:
             work()
@@ -74,14 +112,17 @@ def serve(makers, set_threads):
         verb, *words = line.split()
         try:
             if verb == "names":
-                answer = {"names": list(makers)}
+                answer = {"names": list(makers), "versions": versions}
             elif verb == "inputs":
                 ready.clear()
+                gc.collect()
                 folder = words[0]
                 cell = Cell("", words[1], *(int(word) for word in words[2:]))
                 answer = {}
             elif verb == "prepare":
                 answer = prepare(*words)
+            elif verb == "memory":
+                answer = memory(*words)
             elif verb == "sample":
                 answer = sample(*words)
             else:

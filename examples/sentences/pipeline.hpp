@@ -24,17 +24,18 @@ class encoder {
 
   token_ids ids_of(std::string_view sentence) const { return tokenize_(sentence, longest_input); }
 
-  // The mean over a sentence's tokens of what the last layer says of them, scaled to length one.
   sentence_embeddings embed(std::vector<std::string> const& sentences) const {
-    using namespace heed;
     std::vector<token_ids> ids;
     for (std::string const& each : sentences) ids.push_back(ids_of(each));
-    const padded_batch input(ids);
-
-    tensor x = evaluate(embed_(input.ids));
-    for (auto const& each : layers_) x = evaluate(layer(x, each, input.lengths).output);
+    return embed(padded_batch(ids));
+  }
+  // The mean over a sentence's tokens of what the last layer says of them, scaled to length one.
+  sentence_embeddings embed(padded_batch const& input, heed::policy const& how = {}) const {
+    using namespace heed;
+    tensor x = evaluate(how, embed_(input.ids));
+    for (auto const& each : layers_) x = evaluate(how, layer(x, each, input.lengths).output);
     const auto total = mean<query>(where(index<query>() < input.lengths, x));
-    return evaluate(total / sqrt(sum<model<model_width>>(total * total)));
+    return evaluate(how, total / sqrt(sum<model<model_width>>(total * total)));
   }
 
  private:

@@ -56,6 +56,7 @@ constexpr std::uint64_t scramble(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
+inline constexpr std::uint64_t dropout_mixer = 0xd6e8feb86659fd93u;
 /// True where dropout keeps the element at these coordinates: each axis makes a word of its coordinate, so that words can be
 /// made once for a row and once for a lane; their sum modulo 2 is mixed once more for each element, and kept is what is at
 /// least the threshold.
@@ -63,14 +64,14 @@ template <class Axes> struct dropout_mask : expression_base {
   using axes_type = Axes;
   using value_type = bool;
   static constexpr bool heavy = false;
-  static constexpr std::uint64_t mixer = 0xd6e8feb86659fd93u;
   std::uint64_t seed = 0;
   std::uint64_t threshold = 0;  // of 2^32
   template <class X> extent_t extent() const { return dynamic; }
   std::uint64_t word(int axis, extent_t coordinate) const {
-    return detail::scramble((seed + static_cast<std::uint64_t>(axis) * mixer) ^ static_cast<std::uint64_t>(coordinate));
+    return detail::scramble((seed + static_cast<std::uint64_t>(axis) * dropout_mixer) ^
+                            static_cast<std::uint64_t>(coordinate));
   }
-  bool keeps(std::uint64_t words) const { return ((words ^ words >> 32) * mixer >> 32) >= threshold; }
+  bool keeps(std::uint64_t words) const { return ((words ^ words >> 32) * dropout_mixer >> 32) >= threshold; }
 };
 
 // ---------------------------------------------------------------- operands of a node, without a std::tuple

@@ -137,7 +137,8 @@ using classify_function = int (*)(void const* node, extent_t const* low, extent_
 
 /// An elementwise tree that a kernel can run; its operands lie where sized_program keeps them.
 struct program {
-  void const* node = nullptr;
+  void const* node = nullptr;    // the plan's tree, which classify reads
+  void const* values = nullptr;  // the same as loops read it
   int count = 0;
   operand const* operands = nullptr;
   block_function plain = nullptr;

@@ -11,31 +11,47 @@
 namespace heed::detail {
 inline namespace HEED_ARCH {
 
-/// Makes a flat tree over the axes SA, whose values are kept as Storage, a program.
+template <class Tree> inline constexpr int terminal_count = kernel::terminals<kernel::bare_of<Tree>>::count;
+
+/// Makes a flat tree over the axes SA, whose values are kept as Storage, a program. `values` is the tree as loops read it; it and
+/// the tree outlive the program.
 template <class SA, class Storage, class Tree, int Count>
-[[gnu::cold]] void fill_program(loops::sized_program<Count>& p, Tree const& tree) {
-  constexpr int count = kernel::terminals<Tree>::count;
+[[gnu::cold]] void fill_program(loops::sized_program<Count>& p, Tree const& tree, kernel::bare_of<Tree> const& values) {
+  using Bare = kernel::bare_of<Tree>;
+  constexpr int count = terminal_count<Tree>;
   static_assert(count == Count || (count == 0 && Count == 1));
   static_assert(count <= loops::max_operands,
                 "heed: an elementwise tree with more than 48 operands in one stage: put a let around a part of it");
   static_assert(SA::rank <= loops::max_rank,
                 "heed: more than 20 axes in one stage: put a let around a part of the expression");
   p.node = &tree;
+  p.values = &values;
   p.count = count;
   loops::operand* out = p.storage;
   plan::collector<SA, Tree>::go(tree, out);
-  p.plain = &kernel::run_plain<Tree, Storage>;
+  p.plain = &kernel::run_plain<Bare, Storage>;
   if constexpr (plan::excludes<Tree>) {
-    p.masked = &kernel::run_masked<Tree, Storage>;
+    p.masked = &kernel::run_masked<Bare, Storage>;
     p.classify = &plan::classify<SA, Tree>;
   }
-  p.lanes = kernel::lanes_of<Tree>;
+  p.lanes = kernel::lanes_of<Bare>;
   p.size = static_cast<int>(sizeof(Storage));
   p.identity = plan::is_bare_slot<Tree>;
 }
-template <class SA, class Storage, class Tree>
-struct made_program : loops::sized_program<kernel::terminals<Tree>::count> {
-  explicit made_program(Tree const& tree) { detail::fill_program<SA, Storage>(*this, tree); }
+/// A bare memory operand: nothing of it is a value that the loops would have to be told.
+template <class SA, class Storage, class Tree, int Count>
+[[gnu::cold]] void fill_program(loops::sized_program<Count>& p, Tree const& tree) {
+  static constexpr kernel::bare_of<Tree> nothing{};
+  static_assert(std::is_empty_v<kernel::bare_of<Tree>>);
+  detail::fill_program<SA, Storage>(p, tree, nothing);
+}
+template <class SA, class Storage, class Tree> struct made_program : loops::sized_program<terminal_count<Tree>> {
+  explicit made_program(Tree const& tree) : bare_(kernel::bare<Tree>::of(tree)) {
+    detail::fill_program<SA, Storage>(*this, tree, bare_);
+  }
+
+ private:
+  kernel::bare_of<Tree> bare_;
 };
 template <class SA, class Storage, class Tree> auto make_program(Tree const& tree) {
   return made_program<SA, Storage, Tree>(tree);

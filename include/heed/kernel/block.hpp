@@ -242,7 +242,7 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
   char* const mark = memory.next;
   loops::bound in[loops::max_operands];
   bind_all(p, b, padded, slots, memory, in);
-  (masked ? p.masked : p.plain)(p.node, in, out, out_row, b.row_count, padded, fill, kept);
+  (masked ? p.masked : p.plain)(p.values, in, out, out_row, b.row_count, padded, fill, kept);
   memory.next = mark;
 }
 

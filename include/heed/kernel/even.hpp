@@ -5,32 +5,11 @@
 // Next to read: tree.hpp, which takes this way where it can.
 #pragma once
 
-#include "../expression.hpp"
-#include "../ops/functions.hpp"
-#include "pack.hpp"
+#include "bare.hpp"
 
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
-namespace ops = heed::detail::ops;
-
-// ---------------------------------------------------------------- the terminals of a tree, in order
-template <class N> struct terminals { static constexpr int count = 1; };
-template <class T> struct terminals<heed::detail::scalar<T>> { static constexpr int count = 0; };
-template <class A> struct terminals<heed::detail::extents_node<A>> { static constexpr int count = 0; };
-template <class... A> struct terminals<heed::detail::dropout_mask<heed::axes<A...>>> {
-  static constexpr int count = static_cast<int>(sizeof...(A));  // a word for each axis
-};
-template <class Op, class T, class A, class... E> struct terminals<heed::detail::map<Op, T, A, E...>> {
-  static constexpr int count = (terminals<E>::count + ... + 0);
-};
-template <class M, class X> struct terminals<heed::detail::where_node<M, X>> {
-  static constexpr int count = terminals<M>::count + terminals<X>::count;
-};
-template <class M, class X> struct terminals<heed::detail::zeroed_node<M, X>> : terminals<X> {};
-template <class E> struct terminals<heed::detail::term_node<E>> : terminals<E> {};
-
-// ---------------------------------------------------------------- values that run evenly
 /// first, first + step, first + 2 step, ... modulo 2^64, as the operators of std::int64_t count here; or nothing so even.
 struct progression {
   std::uint64_t first = 0, step = 0;
@@ -50,9 +29,9 @@ struct progression {
 
 /// The values of tree N, whose terminals begin with number I. possible: N is made of what this knows; indexed: of coordinates.
 template <int I, class N> struct even_at { static constexpr bool possible = false, indexed = false; };
-template <int I, class A> struct even_at<I, heed::detail::index_node<A>> {
+template <int I> struct even_at<I, coordinate_cell> {
   static constexpr bool possible = true, indexed = true;
-  template <class Cursor> static HEED_INLINE progression go(heed::detail::index_node<A> const&, Cursor const& c) {
+  template <class Cursor> static HEED_INLINE progression go(coordinate_cell const&, Cursor const& c) {
     return {static_cast<std::uint64_t>(c.template number<I>()), static_cast<std::uint64_t>(c.step[I]), c.step[I] <= 1};
   }
 };
@@ -62,15 +41,15 @@ template <int I, class T> struct even_at<I, heed::detail::scalar<T>> {
     return {static_cast<std::uint64_t>(n.value)};
   }
 };
-template <int I, class T, class A> struct even_at<I, heed::detail::leaf<T, A>> {
-  static constexpr bool possible = heed::detail::is_integer<std::remove_const_t<T>>, indexed = false;
-  template <class Cursor> static HEED_INLINE progression go(heed::detail::leaf<T, A> const&, Cursor const& c) {
-    std::remove_const_t<T> value;
+template <int I, class T> struct even_at<I, stored_cell<T>> {
+  static constexpr bool possible = heed::detail::is_integer<T>, indexed = false;
+  template <class Cursor> static HEED_INLINE progression go(stored_cell<T> const&, Cursor const& c) {
+    T value;
     std::memcpy(&value, c.template at<I>(), sizeof value);
     return {static_cast<std::uint64_t>(value), 0, c.step[I] == 0};  // one value for all lanes
   }
 };
-template <int I, class Op, class T, class A, class E> struct even_at<I, heed::detail::map<Op, T, A, E>> {
+template <int I, class Op, class T, class E> struct even_at<I, applied<Op, T, E>> {
   using inner = even_at<I, E>;
   static constexpr bool negates = std::is_same_v<Op, ops::negated>;
   static constexpr bool possible =
@@ -81,7 +60,7 @@ template <int I, class Op, class T, class A, class E> struct even_at<I, heed::de
     return negates ? progression{} - p : p;
   }
 };
-template <int I, class Op, class T, class A, class E, class F> struct even_at<I, heed::detail::map<Op, T, A, E, F>> {
+template <int I, class Op, class T, class E, class F> struct even_at<I, applied<Op, T, E, F>> {
   static constexpr bool adds = std::is_same_v<Op, ops::plus>;
   using left = even_at<I, E>;
   using right = even_at<I + terminals<E>::count, F>;
@@ -106,9 +85,8 @@ template <int L, class T, int I, class N> struct real_even {
     return true;
   }
 };
-template <int L, class T, int I, class V, class A, class E>
-struct real_even<L, T, I, heed::detail::map<ops::absolute, V, A, E>> {
-  using N = heed::detail::map<ops::absolute, V, A, E>;
+template <int L, class T, int I, class V, class E> struct real_even<L, T, I, applied<ops::absolute, V, E>> {
+  using N = applied<ops::absolute, V, E>;
   using inner = real_even<L, T, I, E>;
   static constexpr bool possible = inner::possible;
   template <class Cursor> static HEED_INLINE bool go(N const& n, Cursor const& c, pack<T, L>& out) {
@@ -122,7 +100,7 @@ struct real_even<L, T, I, heed::detail::map<ops::absolute, V, A, E>> {
 template <int L, class Op, int I, class E, class F> struct even_comparison {
   using left = even_at<I, E>;
   using right = even_at<I + terminals<E>::count, F>;
-  static constexpr bool less_equal = std::is_base_of_v<ops::less_equal, Op>;
+  static constexpr bool less_equal = std::is_same_v<Op, ops::less_equal>;
   static constexpr bool known = std::is_same_v<Op, ops::less> || less_equal || std::is_same_v<Op, ops::greater> ||
                                 std::is_same_v<Op, ops::greater_equal>;
   static constexpr bool possible = known && left::possible && right::possible && (left::indexed || right::indexed);

@@ -13,8 +13,6 @@ namespace heed::kernel {
 namespace loops = heed::detail::loops;
 inline namespace HEED_ARCH {
 
-namespace ops = heed::detail::ops;
-
 template <class T, int L> HEED_INLINE pack<T, L> like(pack<T, L> const&, double value) {
   return splat<T, L>(static_cast<T>(value));
 }
@@ -26,10 +24,10 @@ using lane_type = std::conditional_t<heed::detail::is_real<T> || std::is_same_v<
 template <class T, class N> struct mentions {
   static constexpr bool value = std::is_same_v<typename N::value_type, T>;
 };
-template <class T, class Op, class V, class A, class... E> struct mentions<T, heed::detail::map<Op, V, A, E...>> {
+template <class T, class Op, class V, class... E> struct mentions<T, applied<Op, V, E...>> {
   static constexpr bool value = std::is_same_v<V, T> || (mentions<T, E>::value || ...);
 };
-template <class T, class M, class X> struct mentions<T, heed::detail::where_node<M, X>> {
+template <class T, class M, class X> struct mentions<T, kept_where<M, X>> {
   static constexpr bool value = mentions<T, M>::value || mentions<T, X>::value;
 };
 /// Lanes that the tree is computed in: a native vector of its values.
@@ -71,22 +69,20 @@ template <int L, int I, class N> struct value_at {  // fetched or computed outsi
     return kernel::load_lanes<lane_type<typename N::value_type>, L>(c.at<I>());
   }
 };
-template <int L, int I, class A> struct value_at<L, I, heed::detail::index_node<A>> {
-  static HEED_INLINE auto go(heed::detail::index_node<A> const&, cursor const& c) {
+template <int L, int I> struct value_at<L, I, coordinate_cell> {
+  static HEED_INLINE auto go(coordinate_cell const&, cursor const& c) {
     if (c.step[I] > 1) return kernel::load<std::int64_t, L>(reinterpret_cast<std::int64_t const*>(c.at<I>()));
     auto const first = splat<std::int64_t, L>(c.number<I>());
     return add(first, select(splat_mask<L>(c.step[I] != 0), iota<L>(0), splat<std::int64_t, L>(0)));
   }
 };
-template <int L, int I, class T, class A> struct value_at<L, I, heed::detail::leaf<T, A>> {
-  static HEED_INLINE auto go(heed::detail::leaf<T, A> const&, cursor const& c) {
-    return kernel::load_lanes<std::remove_const_t<T>, L>(c.at<I>());
-  }
+template <int L, int I, class T> struct value_at<L, I, stored_cell<T>> {
+  static HEED_INLINE auto go(stored_cell<T> const&, cursor const& c) { return kernel::load_lanes<T, L>(c.at<I>()); }
 };
-template <int L, int I, class... A> struct value_at<L, I, heed::detail::dropout_mask<heed::axes<A...>>> {
-  using node = heed::detail::dropout_mask<heed::axes<A...>>;
+template <int L, int I, int Count> struct value_at<L, I, dropout_cell<Count>> {
+  using node = dropout_cell<Count>;
   static HEED_INLINE mask<L> go(node const& n, cursor const& c) {
-    return words(n, c, std::make_index_sequence<sizeof...(A)>{});
+    return words(n, c, std::make_index_sequence<static_cast<std::size_t>(Count)>{});
   }
   template <std::size_t... J>
   static HEED_INLINE mask<L> words(node const& n, [[maybe_unused]] cursor const& c, std::index_sequence<J...>) {
@@ -94,8 +90,8 @@ template <int L, int I, class... A> struct value_at<L, I, heed::detail::dropout_
     ((sum = bit_xor(
           sum, kernel::load<std::int64_t, L>(reinterpret_cast<std::int64_t const*>(c.at<I + static_cast<int>(J)>())))),
      ...);
-    auto const mixed =
-        mul(bit_xor(sum, shift_right<32>(sum)), splat<std::int64_t, L>(static_cast<std::int64_t>(node::mixer)));
+    auto const mixed = mul(bit_xor(sum, shift_right<32>(sum)),
+                           splat<std::int64_t, L>(static_cast<std::int64_t>(heed::detail::dropout_mixer)));
     return ~lt(shift_right<32>(mixed), splat<std::int64_t, L>(static_cast<std::int64_t>(n.threshold)));
   }
 };
@@ -107,23 +103,16 @@ template <int L, int I, class T> struct value_at<L, I, heed::detail::scalar<T>> 
       return splat<heed::detail::compute_t<T>, L>(static_cast<heed::detail::compute_t<T>>(n.value));
   }
 };
-template <int L, int I, class M, class X> struct value_at<L, I, heed::detail::where_node<M, X>> {
-  static HEED_INLINE auto go(heed::detail::where_node<M, X> const& n, cursor const& c) {
+template <int L, int I, class M, class X> struct value_at<L, I, kept_where<M, X>> {
+  static HEED_INLINE auto go(kept_where<M, X> const& n, cursor const& c) {
     return value_at<L, I + terminals<M>::count, X>::go(n.operand, c);
   }
 };
-template <int L, int I, class M, class X> struct value_at<L, I, heed::detail::zeroed_node<M, X>> {
-  static HEED_INLINE auto go(heed::detail::zeroed_node<M, X> const& n, cursor const& c) {
-    return value_at<L, I, X>::go(n.operand, c);
-  }
+template <int L, int I, class E> struct value_at<L, I, bare_term<E>> {
+  static HEED_INLINE auto go(bare_term<E> const& n, cursor const& c) { return value_at<L, I, E>::go(n.operand, c); }
 };
-template <int L, int I, class E> struct value_at<L, I, heed::detail::term_node<E>> {
-  static HEED_INLINE auto go(heed::detail::term_node<E> const& n, cursor const& c) {
-    return value_at<L, I, E>::go(n.operand, c);
-  }
-};
-template <int L, int I, class Op, class T, class A, class E> struct value_at<L, I, heed::detail::map<Op, T, A, E>> {
-  static HEED_INLINE auto go(heed::detail::map<Op, T, A, E> const& n, cursor const& c) {
+template <int L, int I, class Op, class T, class E> struct value_at<L, I, applied<Op, T, E>> {
+  static HEED_INLINE auto go(applied<Op, T, E> const& n, cursor const& c) {
     if constexpr (std::is_same_v<Op, ops::cast_to<T>> && heed::detail::is_real<T>) {
       using way = real_even<L, lane_type<T>, I, E>;
       if constexpr (way::possible)
@@ -142,9 +131,8 @@ template <int L, int I, class Op, class T, class A, class E> struct value_at<L, 
       return n.op.apply(a);
   }
 };
-template <int L, int I, class Op, class T, class A, class E, class F>
-struct value_at<L, I, heed::detail::map<Op, T, A, E, F>> {
-  static HEED_INLINE auto go(heed::detail::map<Op, T, A, E, F> const& n, cursor const& c) {
+template <int L, int I, class Op, class T, class E, class F> struct value_at<L, I, applied<Op, T, E, F>> {
+  static HEED_INLINE auto go(applied<Op, T, E, F> const& n, cursor const& c) {
     if constexpr (std::is_same_v<T, bool>) {
       using way = even_comparison<L, Op, I, E, F>;
       if constexpr (way::possible)
@@ -157,9 +145,8 @@ struct value_at<L, I, heed::detail::map<Op, T, A, E, F>> {
       return n.op.apply(a, value_at<L, I + terminals<E>::count, F>::go(n.template operand<1>(), c));
   }
 };
-template <int L, int I, class Op, class T, class A, class E, class F, class G>
-struct value_at<L, I, heed::detail::map<Op, T, A, E, F, G>> {
-  static HEED_INLINE auto go(heed::detail::map<Op, T, A, E, F, G> const& n, cursor const& c) {
+template <int L, int I, class Op, class T, class E, class F, class G> struct value_at<L, I, applied<Op, T, E, F, G>> {
+  static HEED_INLINE auto go(applied<Op, T, E, F, G> const& n, cursor const& c) {
     auto const a = value_at<L, I, E>::go(n.template operand<0>(), c);
     auto const b = value_at<L, I + terminals<E>::count, F>::go(n.template operand<1>(), c);
     auto const d = value_at<L, I + terminals<E>::count + terminals<F>::count, G>::go(n.template operand<2>(), c);
@@ -175,9 +162,9 @@ template <int L, int I, class N> struct kept_at {
   static constexpr bool always = true;
   static HEED_INLINE mask<L> go(N const&, cursor const&) { return splat_mask<L>(true); }
 };
-template <int L, int I, class M, class X> struct kept_at<L, I, heed::detail::where_node<M, X>> {
+template <int L, int I, class M, class X> struct kept_at<L, I, kept_where<M, X>> {
   static constexpr bool always = false;
-  static HEED_INLINE mask<L> go(heed::detail::where_node<M, X> const& n, cursor const& c) {
+  static HEED_INLINE mask<L> go(kept_where<M, X> const& n, cursor const& c) {
     mask<L> const k = value_at<L, I, M>::go(n.keep, c);
     using Rest = kept_at<L, I + terminals<M>::count, X>;
     if constexpr (Rest::always)
@@ -186,9 +173,9 @@ template <int L, int I, class M, class X> struct kept_at<L, I, heed::detail::whe
       return k & Rest::go(n.operand, c);
   }
 };
-template <int L, int I, class E> struct kept_at<L, I, heed::detail::term_node<E>> {
+template <int L, int I, class E> struct kept_at<L, I, bare_term<E>> {
   static constexpr bool always = false;
-  static HEED_INLINE mask<L> go(heed::detail::term_node<E> const& n, cursor const& c) {
+  static HEED_INLINE mask<L> go(bare_term<E> const& n, cursor const& c) {
     auto const v = value_at<L, I, E>::go(n.operand, c);
     mask<L> const k = n.all_kept ? splat_mask<L>(true) : ne(v, like(v, n.excluded));
     using Rest = kept_at<L, I, E>;
@@ -198,9 +185,8 @@ template <int L, int I, class E> struct kept_at<L, I, heed::detail::term_node<E>
       return k & Rest::go(n.operand, c);
   }
 };
-template <int L, int I, class Op, class T, class A, class... E>
-struct kept_at<L, I, heed::detail::map<Op, T, A, E...>> {
-  using N = heed::detail::map<Op, T, A, E...>;
+template <int L, int I, class Op, class T, class... E> struct kept_at<L, I, applied<Op, T, E...>> {
+  using N = applied<Op, T, E...>;
   template <std::size_t J> static constexpr int first() {
     constexpr int counts[] = {terminals<E>::count...};
     int at = I;
