@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 # install_missing WORD...: installs the Debian packages behind the words, if they are missing.
-# Words: build, clang, format, tidy, ccache, gdb, docs.
+# Words: build, clang, format, tidy, ccache, gdb, docs, interop, mdspan, clangd, valgrind.
 install_missing() {
   local packages=() word
   need() { # need PACKAGE COMMAND-THAT-SUCCEEDS-WHEN-IT-IS-THERE...
@@ -33,6 +33,22 @@ install_missing() {
       ccache) need ccache command -v ccache ;;
       gdb) need gdb command -v gdb ;;
       docs) need doxygen command -v doxygen ;;
+      interop) # the libraries whose arrays heed/interop knows
+        need libeigen3-dev has_header eigen3/Eigen/Core
+        need libxtensor-dev has_header xtensor
+        need libdlpack-dev has_header dlpack/dlpack.h
+        need python3-numpy python3 -c 'import numpy'
+        ;;
+      mdspan) # a standard library that has std::mdspan
+        need clang-19 command -v clang++-19
+        need libc++-19-dev has_header ../lib/llvm-19/include/c++/v1/mdspan
+        need libc++abi-19-dev has_header ../lib/llvm-19/lib/libc++abi.a
+        ;;
+      clangd) need clangd command -v clangd ;;
+      valgrind)
+        need valgrind command -v valgrind
+        need libc6-dbg test -e /usr/share/doc/libc6-dbg # without it valgrind cannot follow strlen and its kin
+        ;;
     esac
   done
   [ ${#packages[@]} -eq 0 ] && return 0

@@ -4,6 +4,9 @@
 // Next to read: axis.hpp, names.
 #pragma once
 
+#if defined(HEED_SINGLE_HEADER)
+#error "heed: the single header and another one of heed define everything twice: tools/amalgamate makes one of both"
+#endif
 #if !defined(__cpp_exceptions)
 #error "heed: -fno-exceptions would leave extents that do not fit unsaid: run-time errors are exceptions"
 #endif

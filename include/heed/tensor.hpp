@@ -54,16 +54,20 @@ template <std::integral I> auto expression_base::operator[](I) const {
   return poison{};
 }
 
-/// A 64-byte aligned block with a reference count in front.
+/// A 64-byte aligned block with a reference count in front; or a count alone, for memory that somebody else gives back.
 class buffer {
   struct header {
     std::atomic<long> count;
     void* attached = nullptr;
+    void (*give_back)(void*) = nullptr;
+    void* foreign = nullptr;
   };
+  static_assert(sizeof(header) <= 64);
   header* block_ = nullptr;
   [[gnu::noinline]] void release() {
     if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
       if (block_->attached) ::operator delete (block_->attached, std::align_val_t{64});
+      if (block_->give_back) block_->give_back(block_->foreign);
       ::operator delete (static_cast<void*>(block_), std::align_val_t{64});
     }
   }
@@ -73,6 +77,11 @@ class buffer {
   explicit buffer(std::size_t bytes)
       : block_(::new (::operator new (bytes + 64 + 64, std::align_val_t{64})) header{1}) {
   }  // 64 spare: whole vectors may be written
+  /// Nobody needs the foreign memory any more: give_back(foreign).
+  buffer(void (*give_back)(void*), void* foreign) : buffer(0) {
+    block_->give_back = give_back;
+    block_->foreign = foreign;
+  }
   buffer(buffer const& other) : block_(other.block_) {
     if (block_) block_->count.fetch_add(1, std::memory_order_relaxed);
   }

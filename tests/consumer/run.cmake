@@ -70,3 +70,22 @@ run(${compiler} -std=c++20 -fopenmp -I${work}/single ${CMAKE_CURRENT_LIST_DIR}/m
     ${CMAKE_CURRENT_LIST_DIR}/other.cpp -o ${work}/by_single_header)
 run(${work}/by_single_header)
 message("single header: built and ran")
+
+# The same with the layers and optional headers in it, which may not stand beside it.
+file(MAKE_DIRECTORY ${work}/single_with_more)
+run(${python} ${heed_source}/tools/amalgamate ${work}/single_with_more/heed_single.hpp nn.hpp io/print.hpp io/npy.hpp
+    interop/mdspan.hpp)
+run(${compiler} -std=c++20 -fopenmp -I${work}/single_with_more ${CMAKE_CURRENT_LIST_DIR}/layers.cpp
+    ${CMAKE_CURRENT_LIST_DIR}/layers_other.cpp -o ${work}/by_single_header_with_more)
+run(${work}/by_single_header_with_more)
+foreach(pair "heed_single.hpp heed/heed.hpp" "heed/io/print.hpp heed_single.hpp")
+  separate_arguments(pair)
+  list(JOIN pair ">\n#include <" includes)
+  file(WRITE ${work}/both.cpp "#include <${includes}>\n")
+  execute_process(COMMAND ${compiler} -std=c++20 -fsyntax-only -Wfatal-errors -I${work}/single_with_more
+                          -I${heed_source}/include ${work}/both.cpp RESULT_VARIABLE code ERROR_VARIABLE output)
+  if(code EQUAL 0 OR NOT output MATCHES "heed: the single header and another one of heed define everything twice")
+    message(FATAL_ERROR "${pair} in one unit: ended with ${code}\n${output}")
+  endif()
+endforeach()
+message("single header with layers, io and interop: built and ran, and refuses others beside it")

@@ -20,7 +20,7 @@ int main() {
     // why: A static extent is always checked. Only what the type leaves open can be wanted beside it.
     // says: read: an extent may be given, once, for each axis that has none in its type: given (model), open
     // (token)
-    // literal: read: an extent may be given, once, for each axis that has none in its type
+    // literal: an extent may be given, once, for each axis that has none in its type
 #if HEED_MISTAKE == 1
     const tensor e = file.read<float, token, model>(model{});
 #else

@@ -53,7 +53,7 @@ class npy_file {
     if constexpr (detail::extents_may_be_wanted<axes<A...>, X...>)
       return detail::read_array<T, A...>(name_, header_.array(bytes_), wanted...);
     else {
-      detail::refuse_wanted_extents<axes<A...>, X...>();
+      detail::refuse_wanted_extents<detail::read_word, axes<A...>, X...>();
       return detail::poison{};
     }
   }

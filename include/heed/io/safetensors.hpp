@@ -65,7 +65,7 @@ class safetensors_file {
       std::string const where = "tensor " + detail::shown(name) + ": ";
       return detail::read_array<T, A...>(name_, header_.array(bytes_, where, entry(name)), wanted...);
     } else {
-      detail::refuse_wanted_extents<axes<A...>, X...>();
+      detail::refuse_wanted_extents<detail::read_word, axes<A...>, X...>();
       return detail::poison{};
     }
   }
@@ -79,7 +79,7 @@ class safetensors_file {
       std::string const where = "tensor " + detail::shown(name) + ": ";
       return detail::view_array<T, A...>(name_, header_.array(bytes_, where, entry(name)), wanted...);
     } else {
-      detail::refuse_wanted_extents<axes<A...>, X...>();
+      detail::refuse_wanted_extents<detail::read_word, axes<A...>, X...>();
       return detail::poison{};
     }
   }

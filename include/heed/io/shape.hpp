@@ -5,51 +5,13 @@
 #pragma once
 
 #include "element.hpp"
+#include "wanted.hpp"
 
 namespace heed::detail {
 
-namespace mistakes {
-template <class Given, class Open> struct extents_wanted_are_not_open {
-  static constexpr void write(writer& w) {
-    w("read: an extent may be given, once, for each axis that has none in its type: given "), w.list(Given{}),
-        w(", open "), w.list(Open{});
-  }
+struct read_word {
+  static constexpr std::string_view name = "read";
 };
-}  // namespace mistakes
-
-/// An axis that a reader wants; its extent is `dynamic` where any will do.
-struct wanted_axis {
-  std::string_view name;
-  extent_t extent;
-  bool fits(extent_t found) const { return extent == dynamic || extent == found; }
-};
-
-template <class... A, class... X> std::vector<wanted_axis> wanted_axes(axes<A...>, X const&... given) {
-  extent_t extents[sizeof...(A) + 1];
-  detail::name_extents(axes<A...>{}, extents, given...);
-  std::vector<wanted_axis> wanted;
-  [[maybe_unused]] std::size_t i = 0;
-  (wanted.push_back({detail::type_name<A>(), extents[i++]}), ...);
-  return wanted;
-}
-
-/// "(output 64, input 32)"; an axis whose extent is left to the file stands alone.
-inline std::string shape_text(std::span<wanted_axis const> wanted) {
-  std::string s = "(";
-  for (wanted_axis const& a : wanted) {
-    s += s.size() > 1 ? ", " : "";
-    s += a.name;
-    if (a.extent != dynamic) s += " " + std::to_string(a.extent);
-  }
-  return s + ")";
-}
-/// "[32, 64]"
-inline std::string shape_text(std::span<extent_t const> found) {
-  constexpr std::size_t most = 32;  // a hostile file may have any number of extents
-  std::string s = "[";
-  for (std::size_t i = 0; i < std::min(found.size(), most); ++i) s += (i > 0 ? ", " : "") + std::to_string(found[i]);
-  return s + (found.size() > most ? ", ...]" : "]");
-}
 
 /// What a file says of an array. `where` is how its sentences begin: "tensor encoder.w: ", or nothing.
 struct found_array {
@@ -112,18 +74,6 @@ view<T const, A...> view_array(std::string const& file, found_array const& found
   std::ranges::copy(found.extents, l.extents);
   l.make_dense();
   return view<T const, A...>(l);
-}
-
-/// Refuses, once, extents that are not those of open axes.
-template <class All, class... X>
-inline constexpr bool extents_may_be_wanted =
-    distinct<All>&& distinct<axes<X...>>&& subset<axes<X...>, typename dynamic_axes<All>::type>;
-template <class All, class... X> void refuse_wanted_extents() {
-  if constexpr (!distinct<All>)
-    HEED_REFUSE("tensor: an axis occurs twice", mistakes::axis_occurs_twice<tensor_word, All>);
-  else
-    HEED_REFUSE("read: an extent may be given, once, for each axis that has none in its type",
-                mistakes::extents_wanted_are_not_open<axes<X...>, typename dynamic_axes<All>::type>);
 }
 
 }  // namespace heed::detail

@@ -314,10 +314,13 @@ template <class B, class C, class A> auto merge(expression auto const& x) {
       } else {
         extent_t const major = detail::known_extent<B>(x, "merge"), minor = detail::known_extent<C>(x, "merge");
         extent_t product = 0;
-        if (__builtin_mul_overflow(major, minor, &product) || (!detail::is_dynamic<A> && product != A::static_extent))
-          throw shape_error("merge: " + detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " +
-                            std::to_string(major) + " x " + std::to_string(minor) + ", but " + detail::axis_name<A>() +
-                            " has extent " + std::to_string(A::static_extent));
+        bool const overflows = __builtin_mul_overflow(major, minor, &product);
+        if (overflows || (!detail::is_dynamic<A> && product != A::static_extent))
+          throw shape_error(
+              "merge: " + detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " + std::to_string(major) +
+              " x " + std::to_string(minor) +
+              (overflows ? ", which does not fit into 64 bits"
+                         : ", but " + detail::axis_name<A>() + " has extent " + std::to_string(A::static_extent)));
         return detail::reindex<Result>(detail::merge_change<B, C, A>{major, minor}, x);
       }
     }
