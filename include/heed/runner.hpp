@@ -370,8 +370,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         describe(
             "contraction",
             [&] {
-              return with_slots(epilogue, "dot<" + sa.template text<K>() + ">(" + plan::print(left) + ", " +
-                                              plan::print(right) + ")");
+              return with_slots(epilogue, plan::concatenated({"dot<", sa.template text<K>(), ">(", plan::print(left),
+                                                              ", ", plan::print(right), ")"}));
             },
             sa, made->program, out, operations,
             [&](plan::report::stage& s) {
@@ -865,12 +865,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     auto name_dot = [&](auto const& d) {
       using Dot = std::remove_cvref_t<decltype(d)>;
       s = replaced(s, number++,
-                   "dot<" + sa.template text<typename Dot::over>() + ">(" + plan::print(d.query) + ", " +
-                       plan::print(d.key) + ")");
+                   plan::concatenated({"dot<", sa.template text<typename Dot::over>(), ">(", plan::print(d.query), ", ",
+                                       plan::print(d.key), ")"}));
     };
     std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
     if constexpr (!std::is_same_v<Weights, no_axis>)
-      s = with_slots(weights, "softmax<" + sa.template text<K>() + ">(" + s + ")");
+      s = with_slots(weights, plan::concatenated({"softmax<", sa.template text<K>(), ">(", s, ")"}));
     using VA = typename axes_or_none<Values>::type;
     return with_slots(epilogue, (has_values ? "dot<" : std::string(name) + "<") + sa.template text<K>() + ">(" + s +
                                     (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));

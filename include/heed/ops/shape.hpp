@@ -357,6 +357,15 @@ auto slice(E&& x, extent_t from, extent_t to) {
     }
   }
 }
+/// @private One coordinate, as in PyTorch's x[-1] and x[2:]: refused.
+template <class A, class E>
+  requires(detail::expression_like<E>)
+auto slice(E&&, extent_t) {
+  if constexpr (!detail::is_poison<std::remove_cvref_t<E>>)
+    HEED_REFUSE("slice: from and to are needed (one element is at<A>(x, i))",
+                detail::mistakes::range_is_needed<detail::slice_word, A>);
+  return detail::poison{};
+}
 /// To::extent elements of A from `from` on, under the name To: how packed q, k and v come apart.
 ///
 ///     auto k = slice<packed, model>(qkv, 512);
