@@ -232,7 +232,8 @@ value at(const tree& t, const data& d, extent_t i, extent_t j) {
       return made([](int64 a, int64 b) { return wrapped(bits(a) * bits(b)); }, [](float a, float b) { return a * b; });
     case word::divided: return made(quotient, [](float a, float b) { return a / b; });
     case word::modulo:
-      return made([](int64 a, int64 b) { return wrapped(bits(a) - bits(quotient(a, b)) * bits(b)); }, no_real);
+      return made([](int64 a, int64 b) { return b == 0 ? 0 : wrapped(bits(a) - bits(quotient(a, b)) * bits(b)); },
+                  no_real);
     case word::minimum:
       return made([](int64 a, int64 b) { return std::min(a, b); },
                   [](float a, float b) { return a != a   ? a

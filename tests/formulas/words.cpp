@@ -93,7 +93,7 @@ element combine_reals(operation f, const element& l, const element& r) {
   return {};
 }
 
-// Integers have 64 bits and wrap around; division rounds down, and by 0 gives 0.
+// Integers have 64 bits and wrap around; division rounds down; by 0 it gives 0, and so does the remainder.
 std::int64_t wrapped(std::uint64_t x) { return static_cast<std::int64_t>(x); }
 std::uint64_t bits(std::int64_t x) { return static_cast<std::uint64_t>(x); }
 std::int64_t quotient(std::int64_t l, std::int64_t r) {
@@ -108,7 +108,7 @@ std::int64_t combine_integers(operation f, std::int64_t l, std::int64_t r) {
     case operation::subtract: return wrapped(bits(l) - bits(r));
     case operation::multiply: return wrapped(bits(l) * bits(r));
     case operation::divide: return quotient(l, r);
-    case operation::modulo: return wrapped(bits(l) - bits(quotient(l, r)) * bits(r));
+    case operation::modulo: return r == 0 ? 0 : wrapped(bits(l) - bits(quotient(l, r)) * bits(r));
     case operation::smaller: return std::min(l, r);
     case operation::larger: return std::max(l, r);
     case operation::power: break;
