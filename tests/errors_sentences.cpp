@@ -49,6 +49,12 @@ BOOST_AUTO_TEST_CASE(data) {
   says("tensor: the product of the extents does not fit into 64 bits", [] {
     tensor<float, query, key>{query{extent_t{1} << 40}, key{extent_t{1} << 40}};
   });
+  const auto wide = broadcast<query>(nowhere<key>(key{extent_t{1} << 40}), query{extent_t{1} << 40});
+  says("evaluate: the product of the extents does not fit into 64 bits", [&] { evaluate(sum<query, key>(wide)); });
+  says("merge: query x key is 1099511627776 x 1099511627776, which does not fit into 64 bits",
+       [&] { (void)merge<query, key, part>(wide); });
+  const view<const bool, key> flags(nullptr, key{extent_t{1} << 62});
+  says("concat: the extents of axis key do not add up within 64 bits", [&] { (void)concat<key>(flags, flags); });
 }
 
 BOOST_AUTO_TEST_CASE(two_operands) {

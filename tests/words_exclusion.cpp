@@ -100,4 +100,30 @@ BOOST_AUTO_TEST_CASE(an_additive_minus_infinity_excludes) {
   check(max<key>(x * 0 + row<float, key>({lowest, minus_infinity, lowest})), {lowest, lowest}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(an_additive_minus_infinity_excludes_from_a_streamed_product) {
+  const auto q = table<float, query, d_head>(2, {1, 0, 0, 2});
+  const auto k = table<float, key, d_head>(3, {1, 2, 3, 4, 5, 6});
+  const auto v = table<float, key, d_value>(3, {1, not_a_number, 10});
+  const auto scores = dot<d_head>(q, k) + row<float, key>({0, minus_infinity, 0});
+  check(dot<key>(scores, v), {51, 124}, 1e-4);
+  check(dot<key>(v, relu(scores)), {51, 124}, 1e-4);
+  // the same tree where marks count and where they do not
+  const auto x = where(row<bool, key>({1, 1, 0}), row<float, key>({1, 2, 3}) + row<float, key>({0, minus_infinity, 0}));
+  const double one = std::exp(1.0);
+  check(exp(x) + softmax<key>(x), {one + 1, 0, -infinity}, 1e-5);
+}
+
+BOOST_AUTO_TEST_CASE(weights_under_other_coordinates_stay_excluded) {
+  const auto q = table<float, query, d_head>(2, {1, 1, 1, 1});
+  const auto k = table<float, key, d_head>(3, {1, 1, 0, 0, 1, 1});
+  const auto v = table<float, key, d_value>(3, {1, not_a_number, 3});
+  const auto weights = softmax<key>(where(index<key>() != 1, dot<d_head>(q, k)));
+  check(dot<key>(at<query>(weights, 1), v), {2}, 1e-6);
+  check(dot<key>(slice<query>(weights, 1, 2), v), {2}, 1e-6);
+  check(dot<key>(take<query>(weights, row<int, head>({1, 0, 1})), v), {2, 2, 2}, 1e-6);
+  check(dot<key>(concat<query>(weights, weights), v), {2, 2, 2, 2}, 1e-6);
+  check(dot<key>(split<query, head, group>(weights, head{2}, group{1}), v), {2, 2}, 1e-6);
+  check(dot<key>(sqrt(relu(weights * 4)), v), {4 * std::sqrt(2), 4 * std::sqrt(2)}, 1e-5);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -33,6 +33,10 @@ template <class Rule> std::vector<double> table_of(std::ptrdiff_t queries, std::
 
 }  // namespace
 
+// One element at a time and by vectors (kernel_pack), a division by 0 gives 0 and leaves 0.
+static_assert(heed::detail::ops::floor_div(-44, 0) == 0 && heed::detail::ops::floor_mod(-44, 0) == 0);
+static_assert(heed::detail::ops::floor_div(-7, 2) == -4 && heed::detail::ops::floor_mod(-7, 2) == 1);
+
 BOOST_AUTO_TEST_SUITE(words_index)
 
 BOOST_AUTO_TEST_CASE(coordinates) {

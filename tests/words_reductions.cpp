@@ -153,4 +153,12 @@ BOOST_AUTO_TEST_CASE(rows_of_no_element) {
   check(softmax<key>(x), std::vector<double>{}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(an_axis_that_was_reduced_may_come_again_with_another_extent) {
+  const auto three = row<float, key>({1, 5, 2}), five = row<float, key>({1, 2, 3, 4, 5});
+  check(max<key>(three) * five, {5, 10, 15, 20, 25}, 0);
+  check(five + dot<key>(three, three), {31, 32, 33, 34, 35}, 0);
+  check(sum<key>(where(index<key>() >= 3, mean<key>(three * 3) * five)), {72}, 1e-4);
+  check(dot<key>(softmax<key>(five * 0 + sum<key>(three)), five), {3}, 1e-6);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -4,7 +4,7 @@
 # shellcheck shell=bash
 
 # install_missing WORD...: installs the Debian packages behind the words, if they are missing.
-# Words: build, clang, format, tidy, ccache, gdb, docs, interop, mdspan, clangd.
+# Words: build, clang, format, tidy, ccache, gdb, docs, interop, mdspan, clangd, valgrind.
 install_missing() {
   local packages=() word
   need() { # need PACKAGE COMMAND-THAT-SUCCEEDS-WHEN-IT-IS-THERE...
@@ -45,6 +45,10 @@ install_missing() {
         need libc++abi-19-dev has_header ../lib/llvm-19/lib/libc++abi.a
         ;;
       clangd) need clangd command -v clangd ;;
+      valgrind)
+        need valgrind command -v valgrind
+        need libc6-dbg test -e /usr/share/doc/libc6-dbg # without it valgrind cannot follow strlen and its kin
+        ;;
     esac
   done
   [ ${#packages[@]} -eq 0 ] && return 0

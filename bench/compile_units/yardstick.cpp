@@ -2,7 +2,6 @@
 // Nothing of heed: standard containers and sorting of several types, whose compilation says how fast the machine is just now.
 #include <algorithm>
 #include <map>
-#include <regex>
 #include <string>
 #include <vector>
 
@@ -16,4 +15,3 @@ template <class T> auto work(std::vector<T> values) {
 auto numbers(std::vector<double> const& v) { return work(v); }
 auto wholes(std::vector<long> const& v) { return work(v); }
 auto words(std::vector<std::string> const& v) { return work(v); }
-bool matches(std::string const& s) { return std::regex_match(s, std::regex("[a-z]+(_[a-z]+)*")); }

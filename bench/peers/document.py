@@ -72,10 +72,17 @@ def between(text, name, lines):
     return pattern.sub(lambda found: found.group(1) + "\n".join(lines) + "\n" + found.group(2), text)
 
 
+def lengths(folder):
+    """The pictures over the length of the sequence, as far as the run made them: a link to one that is not there is broken."""
+    titles = {"lengths": "Time against the length of the sequence", "memory": "Memory against the length of the sequence"}
+    lines = [f"![{title}](pictures/{name}.png)\n" for name, title in titles.items() if (folder / f"{name}.png").exists()]
+    return lines or ["Time and memory against the length of the sequence were not measured in this run."]
+
+
 def write(everything, folder, root):
     parts = {"README.md": {"times": readme(everything)},
              "docs/benchmarks.md": {"about": [report.about(everything)], "behind": behind(everything), "times": report.times(everything),
-                                    "peers": report.peers(everything), "costs": report.costs(everything),
+                                    "peers": report.peers(everything), "costs": report.costs(everything), "lengths": lengths(folder),
                                     "left out": report.left_out(everything) or ["Nothing was left out."]}}
     for file, each in parts.items():
         text = (root / file).read_text(encoding="utf-8")

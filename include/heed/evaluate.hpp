@@ -11,69 +11,6 @@ namespace heed {
 namespace detail {
 inline namespace HEED_ARCH {
 
-// ---------------------------------------------------------------- leaves of an expression: do they touch a destination?
-struct memory_range {
-  char const* low = nullptr;
-  char const* high = nullptr;
-  bool meets(memory_range o) const { return low < o.high && o.low < high; }
-};
-template <class T, class... A> memory_range range_of(leaf<T, axes<A...>> const& l) {
-  extent_t low = 0, high = 0;
-  for (std::size_t i = 0; i < sizeof...(A); ++i) {
-    if (l.extents[i] == 0) return {};
-    extent_t const reach = (l.extents[i] - 1) * l.strides[i];
-    (reach < 0 ? low : high) += reach;
-  }
-  char const* p = reinterpret_cast<char const*>(l.data);
-  return {p + low * static_cast<extent_t>(sizeof(T)), p + (high + 1) * static_cast<extent_t>(sizeof(T))};
-}
-template <class N> struct leaf_walk {
-  template <class F> static void go(N const&, F&&) {}
-};
-template <class T, class A> struct leaf_walk<leaf<T, A>> {
-  template <class F> static void go(leaf<T, A> const& n, F&& f) { f(n); }
-};
-template <class N, class F> void for_each_leaf(N const& n, F&& f) { leaf_walk<N>::go(n, f); }
-template <class Op, class T, class A, class... E> struct leaf_walk<map<Op, T, A, E...>> {
-  template <class F> static void go(map<Op, T, A, E...> const& n, F&& f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (detail::for_each_leaf(n.template operand<I>(), f), ...); }
-    (std::index_sequence_for<E...>{});
-  }
-};
-template <class A, bool S, class X, class... E> struct leaf_walk<joined_node<A, S, X, E...>> {
-  template <class F> static void go(joined_node<A, S, X, E...> const& n, F&& f) {
-    [&]<std::size_t... I>(std::index_sequence<I...>) { (detail::for_each_leaf(n.template operand<I>(), f), ...); }
-    (std::index_sequence_for<E...>{});
-  }
-};
-template <class M, class X> struct leaf_walk<where_node<M, X>> {
-  template <class F> static void go(where_node<M, X> const& n, F&& f) {
-    detail::for_each_leaf(n.keep, f), detail::for_each_leaf(n.operand, f);
-  }
-};
-template <class K, class L, class R> struct leaf_walk<contraction<K, L, R>> {
-  template <class F> static void go(contraction<K, L, R> const& n, F&& f) {
-    detail::for_each_leaf(n.left, f), detail::for_each_leaf(n.right, f);
-  }
-};
-template <class K, class O, class E, class S> struct leaf_walk<reduction<K, O, E, S>> {
-  template <class F> static void go(reduction<K, O, E, S> const& n, F&& f) {
-    detail::for_each_leaf(n.operand, f);
-    if constexpr (!std::is_same_v<S, no_axis>) detail::for_each_leaf(n.sink, f);
-  }
-};
-template <class E> struct leaf_walk<let_node<E>> {
-  template <class F> static void go(let_node<E> const& n, F&& f) { detail::for_each_leaf(n.operand, f); }
-};
-template <class C, class A, class E> struct leaf_walk<reindexed<C, A, E>> {
-  template <class F> static void go(reindexed<C, A, E> const& n, F&& f) { detail::for_each_leaf(n.operand, f); }
-};
-template <class A, class X, class T, class I> struct leaf_walk<take_node<A, X, T, I>> {
-  template <class F> static void go(take_node<A, X, T, I> const& n, F&& f) {
-    detail::for_each_leaf(n.table, f), detail::for_each_leaf(n.ids, f);
-  }
-};
-
 // ---------------------------------------------------------------- destinations
 template <class T, class... A> auto destination_leaf(tensor<T, A...>& t) { return t.heed_leaf(); }
 template <class T, class... A>
@@ -130,12 +67,18 @@ template <class N, class... All> constexpr int priority_of() {
 }
 
 template <bool MayUnfuse, bool Explains, class... R>
-[[gnu::cold]] void run_results(policy const& p, arena& memory, plan::report* report, bool dry, R&... r) {
+[[gnu::cold]] void run_results(policy const& p, arena& memory, plan::report* report, staging mode, R&... r) {
   using Repeated = plan::repeated<std::remove_cvref_t<decltype(r.node)>...>;
   using Wanted =
       std::conditional_t<(sizeof...(R) > 1), plan::types<std::remove_cvref_t<decltype(r.node)>...>, plan::types<>>;
   using Run = runner<Repeated, Wanted, MayUnfuse, Explains>;
-  Run run(p, memory, report, dry);
+  Run run(p, memory, report, mode);
+  memory_range destinations[sizeof...(R)];
+  if (mode == staging::rehearse) {
+    int k = 0;
+    ((destinations[k++] = detail::range_of(r.out)), ...);
+    run.set_destinations(destinations, k);
+  }
   plan::lowering<Run> lower(run);
   wanted_result wanted[sizeof...(R)];
   int i = 0;
@@ -165,12 +108,14 @@ template <bool MayUnfuse, bool Explains, class... R>
   }
   run.flush();
 }
-template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy const& p, R... r) {
+/// Fresh: nobody has the destinations yet. Others are written only once all memory is there: one result is written by the last
+/// stage, which takes its memory before it starts; several are rehearsed.
+template <bool MayUnfuse, bool Fresh, class... R> [[gnu::cold]] void run_checked(policy const& p, R... r) {
   workspace::lease lease(p.memory);
   arena local;
   arena& memory = lease.memory() ? *lease.memory() : local;
   if (p.store_limit != std::numeric_limits<std::size_t>::max())
-    detail::run_results<MayUnfuse, false>(p, memory, nullptr, true, r...);
+    detail::run_results<MayUnfuse, false>(p, memory, nullptr, staging::describe, r...);
   // a destination that is also read, or that another destination touches: through a buffer of its own
   memory_range const ranges[] = {detail::range_of(r.out)...};
   std::size_t k = 0;
@@ -189,18 +134,32 @@ template <bool MayUnfuse, class... R> [[gnu::cold]] void run_checked(policy cons
       x.own = detail::reshape_leaf(x.out, typename std::remove_cvref_t<decltype(x.node)>::axes_type{});
   };
   auto const before = std::make_tuple(r.out...);
+  void const* const first[] = {r.out.data...};
   ((through_buffer(r, ranges[k], k), ++k), ...);
-  detail::run_results<MayUnfuse, false>(p, memory, nullptr, false, r...);
-  auto copy_back = [&](auto const& from, auto const& to) {
-    if (from.data == to.data) return;
-    using T = std::remove_cvref_t<decltype(*from.data)>;
-    using A = typename std::remove_cvref_t<decltype(from)>::axes_type;
-    runner<plan::types<>, plan::types<>, false, false> copier(p, memory, nullptr, false);
-    copier.map(leaf<T const, A>(detail::with_type<T const>(from)), to, 0.0);
+  bool buffered = false;
+  k = 0;
+  ((buffered |= r.out.data != first[k++]), ...);
+  auto const copy_back = [&](staging mode) {  // all in one pass
+    runner<plan::types<>, plan::types<>, false, false> copier(policy{.threads = p.threads, .memory = nullptr}, memory,
+                                                              nullptr, mode);
+    auto const one = [&](auto const& from, auto const& to) {
+      if (from.data == to.data) return;
+      using T = std::remove_cvref_t<decltype(*from.data)>;
+      using A = typename std::remove_cvref_t<decltype(from)>::axes_type;
+      copier.map(leaf<T const, A>(detail::with_type<T const>(from)), to, 0.0);
+    };
+    [&]<std::size_t... I>(std::index_sequence<I...>) { (one(r.out, std::get<I>(before)), ...); }
+    (std::index_sequence_for<R...>{});
     copier.flush();
   };
-  [&]<std::size_t... I>(std::index_sequence<I...>) { (copy_back(r.out, std::get<I>(before)), ...); }
-  (std::index_sequence_for<R...>{});
+  auto const pass = [&](staging mode) {
+    auto const mark = memory.here();
+    detail::run_results<MayUnfuse, false>(p, memory, nullptr, mode, r...);
+    if (buffered) copy_back(mode);
+    memory.back_to(mark);
+  };
+  if constexpr (!Fresh && sizeof...(R) > 1) pass(staging::rehearse);
+  pass(staging::run);
 }
 
 /// Its type is spelled out because editors show it as it is spelled.
@@ -228,7 +187,7 @@ template <bool MayUnfuse, class Order, class E> auto evaluate_one(policy const& 
       return poison{};
     } else {
       auto out = detail::make_tensor<typename N::value_type>(Axes{}, n);
-      detail::run_checked<MayUnfuse>(p, detail::make_result(n, out.heed_leaf()));
+      detail::run_checked<MayUnfuse, true>(p, detail::make_result(n, out.heed_leaf()));
       return out;
     }
   }
@@ -241,7 +200,7 @@ template <bool MayUnfuse, class... E> auto evaluate_several(policy const& p, E c
       auto out = std::tuple(detail::make_tensor<typename std::remove_cvref_t<decltype(n)>::value_type>(
           typename std::remove_cvref_t<decltype(n)>::axes_type{}, n)...);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        detail::run_checked<MayUnfuse>(p, detail::make_result(n, std::get<I>(out).heed_leaf())...);
+        detail::run_checked<MayUnfuse, true>(p, detail::make_result(n, std::get<I>(out).heed_leaf())...);
       }
       (std::index_sequence_for<E...>{});
       return out;
@@ -260,7 +219,7 @@ template <bool MayUnfuse, class D, class E> void evaluate_to(policy const& p, D&
                   mistakes::destination_of_another_kind<V, T>);
     else if constexpr (detail::destination_fits<typename decltype(n)::axes_type, decltype(out)>) {
       detail::check_destination(n, out);
-      detail::run_checked<MayUnfuse>(p, detail::make_result(n, out));
+      detail::run_checked<MayUnfuse, false>(p, detail::make_result(n, out));
     } else
       HEED_REFUSE(
           "evaluate: the expression does not fit the tensor",
@@ -278,7 +237,7 @@ void evaluate_to_several(policy const& p, std::tuple<D&...> const& d, E const&..
                                               std::remove_cvref_t<D>> &&
                      ...)) {
         (detail::check_destination(n, detail::destination_leaf(std::get<I>(d))), ...);
-        detail::run_checked<MayUnfuse>(p, detail::make_result(n, detail::destination_leaf(std::get<I>(d)))...);
+        detail::run_checked<MayUnfuse, false>(p, detail::make_result(n, detail::destination_leaf(std::get<I>(d)))...);
       } else {
         auto refuse = []<class X, class Y>(type_tag<X>, type_tag<Y>) {
           if constexpr (!detail::destination_fits<X, Y>) detail::refuse_destination<X, Y>();
@@ -305,7 +264,7 @@ template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, 
       out.make_dense();
       return detail::make_result(x, out);
     };
-    auto run = [&](auto... r) { detail::run_results<MayUnfuse, true>(p, memory, &report, true, r...); };
+    auto run = [&](auto... r) { detail::run_results<MayUnfuse, true>(p, memory, &report, staging::describe, r...); };
     run(one(n)...);
   };
   go(detail::as_node(e)...);

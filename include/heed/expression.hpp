@@ -81,11 +81,12 @@ template <std::size_t... I, class... E> struct operand_cells<std::index_sequence
   template <class... X> explicit operand_cells(X&&... x) : operand_cell<I, E>{std::forward<X>(x)}... {}
 };
 template <std::size_t I, class E> E const& get_cell(operand_cell<I, E> const& c) { return c.value; }
-/// The first extent that an operand knows.
+/// The first extent that an operand knows. One that has reduced the axis knows the extent that it had: another axis by now.
 template <class A> extent_t first_extent() { return dynamic; }
 template <class A, class E, class... R> extent_t first_extent(E const& e, R const&... r) {
-  extent_t n = e.template extent<A>();
-  return n != dynamic ? n : detail::first_extent<A>(r...);
+  if constexpr (contains<A, typename E::axes_type>)
+    if (extent_t const n = e.template extent<A>(); n != dynamic) return n;
+  return detail::first_extent<A>(r...);
 }
 
 // ---------------------------------------------------------------- elementwise

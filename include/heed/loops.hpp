@@ -56,6 +56,10 @@ struct operand {
   void const* splat = nullptr;  // a value for every element, where not null
 };
 
+[[noreturn, gnu::cold]] inline void refuse_size() {
+  throw shape_error("evaluate: the product of the extents does not fit into 64 bits");
+}
+
 /// Axes walked as one, the last fastest.
 struct group {
   int count = 0;
@@ -66,7 +70,7 @@ struct group {
   void add(int a, extent_t n) {
     axis[count] = a;
     extent[count++] = n;
-    size *= n;
+    if (__builtin_mul_overflow(size, n, &size)) loops::refuse_size();
   }
   std::uint32_t bits() const {
     std::uint32_t b = 0;

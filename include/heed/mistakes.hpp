@@ -142,6 +142,12 @@ template <class Op, class A, class = sizes<fixed_extent<A>>> struct axis_must_be
     w(", but the result has another one"), w(Op::advice);
   }
 };
+template <class Op, class A> struct range_is_needed {
+  static constexpr void write(writer& w) {
+    w(Op::name), w(" over axis "), w(detail::type_name<A>()), w(": from and to are needed (one element is at<");
+    w(detail::type_name<A>()), w(">(x, i))");
+  }
+};
 template <class Op, class A> struct axis_must_be_static {
   static constexpr void write(writer& w) {
     w(Op::name), w(": axis "), w(detail::type_name<A>()), w(" must have a static extent");

@@ -53,6 +53,11 @@ class arena {
     chunks_.back().used = bytes;
     return chunks_.back().memory.get();
   }
+  bool holds(void const* p) const {
+    for (auto const& c : chunks_)
+      if (p >= c.memory.get() && p < c.memory.get() + c.size) return true;
+    return false;
+  }
   mark here() const {
     return current_ < chunks_.size() ? mark{current_, chunks_[current_].used} : mark{chunks_.size(), 0};
   }

@@ -9,6 +9,7 @@
 #include "kernel/rows.hpp"
 #include "kernel/stage_group.hpp"
 #include "kernel/stream.hpp"
+#include "plan/leaves.hpp"
 #include "plan/lower.hpp"
 #include "plan/report.hpp"
 #include "policy.hpp"
@@ -118,6 +119,12 @@ class made_rows : public made_stage<kernel::row_stage<V>> {
   }
 };
 
+/// What becomes of the stages. They run; or they are only described, without memory; or they are rehearsed: planned with all
+/// the memory that they will take, so that the run after it, from the same mark of the arena, finds it there and cannot fail
+/// for want of it once something is written. A rehearsal reads no results, since there are none, and where the numbers would
+/// decide it takes the memory of either way.
+enum class staging { run, describe, rehearse };
+
 /// Explains: describes stages; a run that only runs does not compile the words for it.
 template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class runner {
  public:
@@ -125,13 +132,14 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   using wanted_types = Wanted;
   static constexpr bool may_unfuse = MayUnfuse;
 
-  runner(policy const& p, arena& memory, plan::report* report, bool dry)
+  runner(policy const& p, arena& memory, plan::report* report, staging mode)
       : unfused_(p.schedule == schedule::unfused),
         threads_(p.threads),
         limit_(p.store_limit),
         memory_(memory),
         report_(report),
-        dry_(dry) {}
+        dry_(mode == staging::describe),
+        rehearses_(mode == staging::rehearse) {}
 
   bool is_unfused() const { return unfused_; }
   std::size_t bytes_stored() const { return stored_bytes_; }
@@ -139,7 +147,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   // ---------------------------------------------------------------- memory and results
   template <class T, class A>
   void allocate(leaf<T, A>& l, std::size_t bytes, std::string_view name, std::string_view why) {
-    stored_bytes_ += bytes;
+    if (__builtin_add_overflow(stored_bytes_, bytes, &stored_bytes_))
+      stored_bytes_ = std::numeric_limits<std::size_t>::max();
     if (stored_bytes_ > limit_)
       throw shape_error("evaluate: the plan would store " + std::to_string(stored_bytes_) +
                         " bytes between its stages, more than the limit of " + std::to_string(limit_) +
@@ -162,13 +171,13 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     if (count_ < inline_results)
       results_[count_++] = r;
     else
-      more_results_.push_back(r);
+      more_results_ = ::new (static_cast<void*>(memory_.take(sizeof(later_result)))) later_result{r, more_results_};
   }
   stored_result const* lookup(node_id id) const {
     for (int i = 0; i < count_; ++i)
       if (results_[i].id == id) return &results_[i];
-    for (auto const& r : more_results_)
-      if (r.id == id) return &r;
+    for (later_result const* l = more_results_; l; l = l->next)
+      if (l->result.id == id) return &l->result;
     return nullptr;
   }
   bool known(node_id id) const { return id != 0 && lookup(id) != nullptr; }
@@ -184,6 +193,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     return true;
   }
 
+  void set_destinations(memory_range const* ranges, int count) { destinations_ = ranges, destination_count_ = count; }
   void set_results(wanted_result* results, int count) { wanted_ = results, wanted_count_ = count; }
   /// Where the log-sum-exp of these scores is to go, if it is one of the results: its stage is then done.
   template <class Lse, class S, class Shape> auto request_lse(S const& softmax, node_id scores, Shape const& shape) {
@@ -220,6 +230,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     } else
       flush();
     if (dry_) return true;
+    if (rehearses_) return false;
     using SA = typename Tree::axes_type;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
     for_each_axis(SA{}, [&]<class A>(type_tag<A>) {
@@ -251,10 +262,20 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     return static_cast<double>(seen.smallest) == excluded ||
            static_cast<double>(seen.largest) == excluded;  // an infinity
   }
+  /// Whether a tree reads what this run computes: a stored result, or a destination.
+  template <class Tree> bool reads_results(Tree const& tree) const {
+    bool found = false;
+    detail::for_each_leaf(tree, [&](auto const& l) {
+      memory_range const range = detail::range_of(l);
+      found |= memory_.holds(l.data);
+      for (int i = 0; i < destination_count_; ++i) found |= range.meets(destinations_[i]);
+    });
+    return found;
+  }
   /// std::out_of_range unless every id lies within the table's axis.
   template <class A, class Ids, class Shape> void check_ids(Ids const& ids, extent_t extent, Shape const& shape) {
     flush();
-    if (dry_) return;
+    if (dry_ || (rehearses_ && reads_results(ids))) return;
     using SA = typename Ids::axes_type;
     loops::group g;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
@@ -318,7 +339,9 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       flush();
       auto const& l = values_of(left);
       auto const& r = values_of(right);
-      if (!dry_ && ((plan::is_zeroed_leaf<L> && !all_finite(r)) || (plan::is_zeroed_leaf<R> && !all_finite(l))))
+      if (rehearses_) contract_kept<K>(left, right, epilogue, out, fill);
+      if (!dry_ && !rehearses_ &&
+          ((plan::is_zeroed_leaf<L> && !all_finite(r)) || (plan::is_zeroed_leaf<R> && !all_finite(l))))
         return contract_kept<K>(left, right, epilogue, out, fill);
       contract<K>(l, r, epilogue, out, fill);
     } else {
@@ -347,8 +370,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         describe(
             "contraction",
             [&] {
-              return with_slots(epilogue, "dot<" + sa.template text<K>() + ">(" + plan::print(left) + ", " +
-                                              plan::print(right) + ")");
+              return with_slots(epilogue, plan::concatenated({"dot<", sa.template text<K>(), ">(", plan::print(left),
+                                                              ", ", plan::print(right), ")"}));
             },
             sa, made->program, out, operations,
             [&](plan::report::stage& s) {
@@ -378,7 +401,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   }
   /// Runs the stages that wait to be one.
   void flush() {
-    if (!group_.empty()) group_.run(memory_);
+    if (!group_.empty()) group_.run(memory_, rehearses_);
   }
 
   /// dot(tree over dots with weights, values): the tree for a band of rows, stored, then the values. False where the widths
@@ -396,6 +419,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     constexpr std::size_t last = std::tuple_size_v<Dots> - 1;
     flush();
     if (unfused_) return false;
+    bool rehearses_both = false;
     stage_axes<SA> sa;
     bool wide = true;
     double operations = 0, weights = 0;
@@ -424,7 +448,10 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     loops::group const rows = sa.template group<Rows>(), keys = sa.template group<K>();
     {
       auto const tree = tree_over(others);
-      if (masks(detail::make_program<SA, V>(tree), sa.extents)) return false;
+      if (masks(detail::make_program<SA, V>(tree), sa.extents)) {
+        if (!rehearses_) return false;
+        rehearses_both = true;
+      }
     }
     auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
     extent_t const row_bytes = std::max<extent_t>(1, keys.size * static_cast<extent_t>(sizeof(V) * store.size()));
@@ -446,14 +473,15 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
               },
               scores.dots);
         });
-    if (dry_ || rows.size == 0) return true;
+    if (dry_ || rows.size == 0) return !rehearses_both;
 
     auto const mark = memory_.here();
     extent_t const longest = (rows.size + count - 1) / count;
     std::array<V*, last + 1> memory;
     for (V*& m : memory)
       m = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(longest * keys.size) * sizeof(V)));
-    for (extent_t i = 0; i < count; ++i) {
+    auto const run_band = [&](extent_t i) {
+      auto const band_mark = memory_.here();
       band const here{rows.size * i / count, rows.size * (i + 1) / count - rows.size * i / count};
       for (std::size_t d = 0; d <= last; ++d) store[d].data = memory[d] - here.first * keys.size;
       auto const raw = [&]<std::size_t D>(std::integral_constant<std::size_t, D>) {
@@ -467,9 +495,16 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       [&]<std::size_t... D>(std::index_sequence<D...>) { (raw(std::integral_constant<std::size_t, D>{}), ...); }
       (std::make_index_sequence<last + 1>{});
       contract<K>(detail::with_type<V const>(store[last]), values, epilogue, out, fill, here);
-    }
+      memory_.back_to(band_mark);
+    };
+    // Bands of both lengths that there are: then no band fails for want of memory once another has written its rows.
+    bool const whole_rehearsal = rehearses_;
+    rehearses_ = true;
+    if (count > 1 || whole_rehearsal) run_band(count - 1), run_band(0);
+    rehearses_ = whole_rehearsal;
+    for (extent_t i = 0; i < count && !rehearses_; ++i) run_band(i);
     memory_.back_to(mark);
-    return true;
+    return !rehearses_both;
   }
 
   template <class K, class Kind, class Tree, class Sink, class Epilogue, class T, class A, class Shape>
@@ -691,12 +726,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
     char* const memory = memory_.take(per_thread * static_cast<std::size_t>(threads));
     char* const shared = memory_.take(run.shared_bytes());
-    run.run(memory, per_thread, shared);
+    if (!rehearses_) run.run(memory, per_thread, shared);
     memory_.back_to(mark);
   }
   /// Whether a program's exclusion has to be looked at on this stage at all.
-  static bool masks(loops::program const& p, extent_t const* extents) {
-    if (!p.masked) return false;
+  bool masks(loops::program const& p, extent_t const* extents) const {
+    if (!p.masked || rehearses_) return p.masked != nullptr;
     extent_t low[loops::max_rank] = {};
     return p.classify(p.node, low, extents) != 2;
   }
@@ -795,18 +830,19 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       else
         return true;
     };
-    kernel::run_team(kernel::team_size(threads_), [&](kernel::team& t) {
-      t.share(results.size, [&](extent_t i) {
-        extent_t c[loops::max_rank] = {};
-        results.locate(i, c);
-        V sum = 0;
-        for (extent_t j = 0; j < over.size; ++j) {
-          over.locate(j, c);
-          if (keeps(left, c) && keeps(right, c)) sum += plan::value_here<SA>(l, c) * plan::value_here<SA>(r, c);
-        }
-        raw.data[results.offset(i, target_strides<SA>(raw).data())] = sum;
+    if (!rehearses_)
+      kernel::run_team(kernel::team_size(threads_), [&](kernel::team& t) {
+        t.share(results.size, [&](extent_t i) {
+          extent_t c[loops::max_rank] = {};
+          results.locate(i, c);
+          V sum = 0;
+          for (extent_t j = 0; j < over.size; ++j) {
+            over.locate(j, c);
+            if (keeps(left, c) && keeps(right, c)) sum += plan::value_here<SA>(l, c) * plan::value_here<SA>(r, c);
+          }
+          raw.data[results.offset(i, target_strides<SA>(raw).data())] = sum;
+        });
       });
-    });
     map(plan::replace_slot(epilogue, detail::with_type<V const>(raw)), out, fill);
     flush();
     memory_.back_to(mark);
@@ -829,12 +865,12 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     auto name_dot = [&](auto const& d) {
       using Dot = std::remove_cvref_t<decltype(d)>;
       s = replaced(s, number++,
-                   "dot<" + sa.template text<typename Dot::over>() + ">(" + plan::print(d.query) + ", " +
-                       plan::print(d.key) + ")");
+                   plan::concatenated({"dot<", sa.template text<typename Dot::over>(), ">(", plan::print(d.query), ", ",
+                                       plan::print(d.key), ")"}));
     };
     std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
     if constexpr (!std::is_same_v<Weights, no_axis>)
-      s = with_slots(weights, "softmax<" + sa.template text<K>() + ">(" + s + ")");
+      s = with_slots(weights, plan::concatenated({"softmax<", sa.template text<K>(), ">(", s, ")"}));
     using VA = typename axes_or_none<Values>::type;
     return with_slots(epilogue, (has_values ? "dot<" : std::string(name) + "<") + sa.template text<K>() + ">(" + s +
                                     (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));
@@ -891,6 +927,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   arena& memory_;
   plan::report* report_;
   bool dry_;
+  bool rehearses_;
   kernel::stage_group group_;
   std::uintptr_t nowhere_ = 4096;
   std::size_t stored_bytes_ = 0;
@@ -903,9 +940,15 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   int pending_ = 0;
   stored_result results_[inline_results];
   int count_ = 0;
-  std::vector<stored_result> more_results_;
+  struct later_result {
+    stored_result result;
+    later_result const* next;
+  };
+  later_result const* more_results_ = nullptr;  // in the arena, so that a rehearsal has found their memory, too
   wanted_result* wanted_ = nullptr;
   int wanted_count_ = 0;
+  memory_range const* destinations_ = nullptr;
+  int destination_count_ = 0;
 };
 
 }  // namespace HEED_ARCH

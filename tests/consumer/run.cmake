@@ -18,9 +18,13 @@ function(try_cmake mode prefix folder)
   if(NOT folder MATCHES "/find_package$")
     set(files OFF) # once is enough: heed::io comes from the same file everywhere
   endif()
+  set(kernels OFF)
+  if(folder MATCHES "/(add_subdirectory|from_deb)$") # once as a folder, once as a package
+    set(kernels ON)
+  endif()
   run(${CMAKE_COMMAND} -S ${CMAKE_CURRENT_LIST_DIR} -B ${folder} -G ${generator} -D mode=${mode} -D
       CMAKE_CXX_COMPILER=${compiler} -D CMAKE_PREFIX_PATH=${prefix} -D heed_source=${heed_source} -D
-      with_io=${files})
+      with_io=${files} -D with_kernels=${kernels})
   run(${CMAKE_COMMAND} --build ${folder})
   run(${folder}/consumer)
 endfunction()

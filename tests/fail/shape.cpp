@@ -191,4 +191,15 @@ int main() {
     const auto s = expect<head, query, key>(dot<d_head>(q, k));
 #endif
   }
+  {
+    // mistake 16: A slice by one coordinate, as in PyTorch
+    // why: No coordinate counts from the end; extent<A>() says where that is.
+    // says: slice over axis query: from and to are needed (one element is at<query>(x, i))
+    // literal: slice: from and to are needed (one element is at<A>(x, i))
+#if HEED_MISTAKE == 16
+    const auto last = slice<query>(x, -1);
+#else
+    const auto last = at<query>(x, x.extent<query>() - 1);
+#endif
+  }
 }

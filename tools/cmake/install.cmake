@@ -15,7 +15,8 @@ install(DIRECTORY include/heed DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MAT
 install(TARGETS heed EXPORT heedTargets)
 install(EXPORT heedTargets NAMESPACE heed:: DESTINATION ${heed_package_dir})
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/heedConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/heedConfigVersion.cmake
-              ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake ${CMAKE_CURRENT_LIST_DIR}/io.cmake DESTINATION ${heed_package_dir})
+              ${CMAKE_CURRENT_LIST_DIR}/dependencies.cmake ${CMAKE_CURRENT_LIST_DIR}/io.cmake ${CMAKE_CURRENT_LIST_DIR}/kernels.cmake
+        DESTINATION ${heed_package_dir})
 install(FILES tools/gdb/heed.py DESTINATION ${CMAKE_INSTALL_DATADIR}/heed/gdb)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
 

@@ -155,9 +155,9 @@ template <class T> class contract_run {
         at_.right_flat && at_.right_columns.whole && (at_.right_columns.step == 1 || c.n.size == 1);
     bool const small = c.k.size * c.n.size <= loops::in_place_elements;
     come_ = rows_of_lanes && (row_count <= loops::few_rows || small) ? panels_come::in_place
-            : row_count <= loops::few_rows                           ? panels_come::block_by_block
+            : row_count <= loops::row_block + loops::row_block / 4   ? panels_come::block_by_block  // one block of rows
                                                                      : panels_come::packed;
-    if (come_ == panels_come::packed) ready_ = at_.ready(c);
+    if (come_ != panels_come::in_place) ready_ = at_.ready(c);
     bool const packs = come_ == panels_come::packed;
     if (ready_) come_ = panels_come::ready;
     few_ = come_ == panels_come::in_place && c.m.size <= most_rows_streamed && row_count == c.m.size &&

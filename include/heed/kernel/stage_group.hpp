@@ -82,7 +82,8 @@ class stage_group {
     first_ = last_ = nullptr;
     count_ = 0;
   }
-  [[gnu::cold]] void run(::heed::detail::arena& arena) {
+  /// All of them, in memory of the arena; only that memory is taken, and given back, where it is a rehearsal.
+  [[gnu::cold]] void run(::heed::detail::arena& arena, bool rehearsal) {
     int threads = 1;
     std::size_t scratch = 0, shared = 0;
     for (ready_stage const* s = first_; s; s = s->next_) {
@@ -93,7 +94,7 @@ class stage_group {
     auto const mark = arena.here();
     char* const memory = arena.take(scratch * static_cast<std::size_t>(threads));
     char* const all_shared = arena.take(shared);
-    if (first_)
+    if (first_ && !rehearsal)
       run_team(threads, [&](team& t) {
         char* own = all_shared;
         for (ready_stage const* s = first_; s; s = s->next_) {

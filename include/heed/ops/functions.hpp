@@ -43,7 +43,9 @@ template <number T> constexpr T floor_div(T a, T b) {
   T q = a / b;
   return a % b != 0 && ((a < 0) != (b < 0)) ? q - 1 : q;
 }
-template <number T> constexpr T floor_mod(T a, T b) { return ops::sub(a, ops::mul(ops::floor_div(a, b), b)); }
+template <number T> constexpr T floor_mod(T a, T b) {
+  return b == 0 ? T{0} : ops::sub(a, ops::mul(ops::floor_div(a, b), b));
+}
 template <number T> constexpr T neg(T a) {
   if constexpr (std::is_integral_v<T>)
     return ops::sub(T{0}, a);

@@ -123,8 +123,9 @@ template <class A> auto concat(expression auto const& x, expression auto const& 
       auto l = detail::as_node(x);
       auto r = detail::as_node(y);
       detail::check_extents(detail::difference<XA, axes<A>>{}, "concat", l, r);
-      (void)detail::known_extent<A>(l, "concat");
-      (void)detail::known_extent<A>(r, "concat");
+      extent_t sum = 0;
+      if (__builtin_add_overflow(detail::known_extent<A>(l, "concat"), detail::known_extent<A>(r, "concat"), &sum))
+        throw shape_error("concat: the extents of axis " + detail::axis_name<A>() + " do not add up within 64 bits");
       constexpr bool heavy = decltype(l)::heavy || decltype(r)::heavy;
       return detail::joined_node<A, false, XA, decltype(l), decltype(r)>(heavy ? detail::fresh_id() : 0, std::move(l),
                                                                          std::move(r));

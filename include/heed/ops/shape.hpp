@@ -314,10 +314,13 @@ template <class B, class C, class A> auto merge(expression auto const& x) {
       } else {
         extent_t const major = detail::known_extent<B>(x, "merge"), minor = detail::known_extent<C>(x, "merge");
         extent_t product = 0;
-        if (__builtin_mul_overflow(major, minor, &product) || (!detail::is_dynamic<A> && product != A::static_extent))
-          throw shape_error("merge: " + detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " +
-                            std::to_string(major) + " x " + std::to_string(minor) + ", but " + detail::axis_name<A>() +
-                            " has extent " + std::to_string(A::static_extent));
+        bool const overflows = __builtin_mul_overflow(major, minor, &product);
+        if (overflows || (!detail::is_dynamic<A> && product != A::static_extent))
+          throw shape_error(
+              "merge: " + detail::axis_name<B>() + " x " + detail::axis_name<C>() + " is " + std::to_string(major) +
+              " x " + std::to_string(minor) +
+              (overflows ? ", which does not fit into 64 bits"
+                         : ", but " + detail::axis_name<A>() + " has extent " + std::to_string(A::static_extent)));
         return detail::reindex<Result>(detail::merge_change<B, C, A>{major, minor}, x);
       }
     }
@@ -353,6 +356,15 @@ auto slice(E&& x, extent_t from, extent_t to) {
       return detail::reindex<Axes>(detail::slice_change<A, A>{from, to - from}, x);
     }
   }
+}
+/// @private One coordinate, as in PyTorch's x[-1] and x[2:]: refused.
+template <class A, class E>
+  requires(detail::expression_like<E>)
+auto slice(E&&, extent_t) {
+  if constexpr (!detail::is_poison<std::remove_cvref_t<E>>)
+    HEED_REFUSE("slice: from and to are needed (one element is at<A>(x, i))",
+                detail::mistakes::range_is_needed<detail::slice_word, A>);
+  return detail::poison{};
 }
 /// To::extent elements of A from `from` on, under the name To: how packed q, k and v come apart.
 ///

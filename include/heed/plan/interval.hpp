@@ -26,14 +26,39 @@ inline bool is_unknown(interval a) {
 inline interval integer(interval a) {
   constexpr double exact = 9007199254740992.0, wraps = 9.2233720368547e18;
   if (!(a.low >= -wraps) || !(a.high <= wraps)) return unknown();
-  if (a.low < -exact) a.low -= 2048;
-  if (a.high > exact) a.high += 2048;
-  return a;
+  return {std::abs(a.low) < exact ? a.low : a.low - 2048, std::abs(a.high) < exact ? a.high : a.high + 2048};
+}
+
+/// Reals are rounded, and may leave what their type holds on either side: the bounds are of double, the values of T.
+template <class T> interval rounded(interval a) {
+  using limits = std::numeric_limits<T>;
+  constexpr double infinity = std::numeric_limits<double>::infinity(), half = 0.51 * limits::epsilon();
+  auto outward = [&](double x, double way) {
+    if (std::abs(x) == infinity) return x;
+    x += way * (std::abs(x) * half + limits::min());  // subnormal results may be flushed to 0
+    return std::abs(x) < limits::max() ? x
+           : x > 0                     ? (way > 0 ? infinity : limits::max())
+           : way > 0                   ? -limits::max()
+                                       : -infinity;
+  };
+  return {outward(a.low, -1), outward(a.high, 1)};
 }
 
 // ---------------------------------------------------------------- operations
+/// What rounds its result; the others choose among values or change a sign.
+template <class Op>
+inline constexpr bool rounds = std::is_same_v<Op, ops::plus> || std::is_same_v<Op, ops::minus> ||
+                               std::is_same_v<Op, ops::times> || std::is_same_v<Op, ops::divided>;
+
 inline double product_bound(double a, double b) { return a == 0 || b == 0 ? 0.0 : a * b; }
+inline bool may_be_infinite(interval a) {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return a.low == -infinity || a.high == infinity;
+}
 inline interval multiply(interval a, interval b) {
+  bool const nan =
+      (may_be_infinite(a) && b.low <= 0 && b.high >= 0) || (may_be_infinite(b) && a.low <= 0 && a.high >= 0);
+  if (nan) return unknown();  // 0 times infinity
   double const p[] = {plan::product_bound(a.low, b.low), plan::product_bound(a.low, b.high),
                       plan::product_bound(a.high, b.low), plan::product_bound(a.high, b.high)};
   interval r{p[0], p[0]};
@@ -251,7 +276,7 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   using V = value_of_t<T>;
   extent_t lo[sizeof...(A) + 1] = {}, n[sizeof...(A) + 1] = {}, volume = 1;
   int i = 0;
-  auto range = [&]<class X>(type_tag<X>) {
+  [[maybe_unused]] auto range = [&]<class X>(type_tag<X>) {
     extent_t const a = low[index_of<X, SA>], b = high[index_of<X, SA>];
     lo[i] = a;
     n[i++] = b - a;
@@ -306,6 +331,11 @@ interval scan_leaf(leaf<T, axes<A...>> const& l, extent_t const* low, extent_t c
   seen.finish();
   if (seen.nan || (std::is_same_v<V, bool> && seen.smallest != seen.largest)) return none;
   interval r{static_cast<double>(seen.smallest), static_cast<double>(seen.largest)};
+  if constexpr (is_real<V>) {  // streams take subnormal numbers for 0
+    constexpr double normal = std::numeric_limits<V>::min();
+    if (r.low > 0 && r.low < normal) r.low = 0;
+    if (r.high < 0 && r.high > -normal) r.high = 0;
+  }
   return is_integer<V> ? plan::integer(r) : r;
 }
 template <class SA, class T, class A> struct bound_of<SA, leaf<T, A>> {
@@ -317,7 +347,7 @@ template <class SA, class T> struct bound_of<SA, scalar<T>> {
   static interval go(scalar<T> const& n, extent_t const*, extent_t const*) {
     double const v = static_cast<double>(n.value);
     if (v != v) return unknown();
-    return is_integer<T> ? interval{v > 9e15 ? v - 2048 : v, v < -9e15 ? v + 2048 : v} : interval{v, v};
+    return is_integer<T> && std::abs(v) > 9e15 ? interval{v - 2048, v + 2048} : interval{v, v};
   }
 };
 template <class SA, class A> struct bound_of<SA, index_node<A>> {
@@ -337,8 +367,12 @@ template <class SA, class Op, class T, class A, class... E> struct bound_of<SA, 
     (std::index_sequence_for<E...>{});
     if constexpr (std::is_same_v<T, bool>)
       return {r.low > 0 ? 1.0 : 0.0, r.high < 1 ? 0.0 : 1.0};
+    else if constexpr (is_integer<T>)
+      return plan::integer(r);
+    else if constexpr (rounds<Op>)
+      return plan::rounded<T>(r);
     else
-      return is_integer<T> ? plan::integer(r) : r;
+      return r;
   }
 };
 template <class SA, class M, class X> struct bound_of<SA, where_node<M, X>> {

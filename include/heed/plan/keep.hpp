@@ -113,31 +113,37 @@ template <bool Marks, class Op, class T, class A, class... E> struct keep_rule<M
 template <bool Marks, class C, class A, class E> struct keep_rule<Marks, reindexed<C, A, E>> {
   static auto go(reindexed<C, A, E> const& n) { return plan::change_tree(n.change, plan::keep_of<Marks>(n.operand)); }
 };
+/// What is kept of a table, at the elements that are taken from it.
+template <class A, class I, class K> auto taken_keep(K t, I const& ids) {
+  using TA = typename K::axes_type;
+  if constexpr (contains<A, TA>) {
+    using Axes = typename taken_axes<TA, A, difference<typename I::axes_type, difference<TA, axes<A>>>>::type;
+    return take_node<A, Axes, K, I>(std::move(t), ids, 0);
+  } else
+    return t;
+}
 template <bool Marks, class A, class X, class T, class I> struct keep_rule<Marks, take_node<A, X, T, I>> {
-  static auto go(take_node<A, X, T, I> const& n) {
-    auto t = plan::keep_of<Marks>(n.table);
-    using TA = typename decltype(t)::axes_type;
-    if constexpr (contains<A, TA>) {
-      using Axes = typename taken_axes<TA, A, difference<typename I::axes_type, difference<TA, axes<A>>>>::type;
-      return take_node<A, Axes, decltype(t), I>(std::move(t), n.ids, 0);
-    } else
-      return t;
-  }
+  static auto go(take_node<A, X, T, I> const& n) { return plan::taken_keep<A>(plan::keep_of<Marks>(n.table), n.ids); }
 };
-template <bool Marks, class A, bool S, class X, class... E> struct keep_rule<Marks, joined_node<A, S, X, E...>> {
+/// What is kept of each part, over all axes of the part, so that they can be put together as the parts are.
+template <class A, bool S, class X, class... E, class Keep>
+auto joined_keep(joined_node<A, S, X, E...> const& n, Keep const& keep) {
   using PartAxes = std::conditional_t<S, difference<X, axes<A>>, X>;
-  template <class P> static auto whole(P const& part) {  // over all axes of the part, so that parts can be put together
+  auto whole = [&](auto const& part) {
     extents_node<PartAxes> shape;
     for_each_axis(PartAxes{},
                   [&]<class Y>(type_tag<Y>) { shape.extents[index_of<Y, PartAxes>] = part.template extent<Y>(); });
-    return detail::make_map<ops::first_of, bool, PartAxes>(ops::first_of{}, plan::keep_of<Marks>(part), shape);
+    return detail::make_map<ops::first_of, bool, PartAxes>(ops::first_of{}, keep(part), shape);
+  };
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    auto make = [](auto... k) { return joined_node<A, S, X, decltype(k)...>(0, std::move(k)...); };
+    return make(whole(n.template operand<I>())...);
   }
+  (std::index_sequence_for<E...>{});
+}
+template <bool Marks, class A, bool S, class X, class... E> struct keep_rule<Marks, joined_node<A, S, X, E...>> {
   static auto go(joined_node<A, S, X, E...> const& n) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      auto make = [](auto... k) { return joined_node<A, S, X, decltype(k)...>(0, std::move(k)...); };
-      return make(whole(n.template operand<I>())...);
-    }
-    (std::index_sequence_for<E...>{});
+    return plan::joined_keep(n, [](auto const& part) { return plan::keep_of<Marks>(part); });
   }
 };
 
@@ -169,9 +175,15 @@ template <class T, class A, class L, class R> struct zero_rule<map<ops::times, T
     return plan::conjunction(plan::zero_keep(n.template operand<0>()), plan::zero_keep(n.template operand<1>()));
   }
 };
+/// What makes 0 of a 0, whatever its other operands are.
+template <class Op>
+inline constexpr bool keeps_zeros =
+    std::is_same_v<Op, ops::divided> || std::is_same_v<Op, ops::negated> || std::is_same_v<Op, ops::dropped> ||
+    std::is_same_v<Op, ops::first_of> || std::is_same_v<Op, ops::absolute> || std::is_same_v<Op, ops::rectified> ||
+    std::is_same_v<Op, ops::square_root> || std::is_same_v<Op, ops::hyperbolic_tangent> ||
+    std::is_same_v<Op, ops::capped> || std::is_same_v<Op, ops::rounded_down>;
 template <class Op, class T, class A, class L, class... R>
-  requires(std::is_same_v<Op, ops::divided> || std::is_same_v<Op, ops::negated> || std::is_same_v<Op, ops::dropped> ||
-           std::is_same_v<Op, ops::first_of>)
+  requires(keeps_zeros<Op>)
 struct zero_rule<map<Op, T, A, L, R...>> {
   static constexpr bool value = zero_rule<L>::value;
   static auto keep(map<Op, T, A, L, R...> const& n) { return plan::zero_keep(n.template operand<0>()); }
@@ -185,6 +197,21 @@ struct zero_rule<map<Op, T, A, L, R>> {
     auto r = plan::zero_keep(n.template operand<1>());
     using Axes = broadcast_t<typename decltype(l)::axes_type, typename decltype(r)::axes_type>;
     return detail::make_map<ops::either, bool, Axes>(ops::either{}, std::move(l), std::move(r));
+  }
+};
+
+template <class C, class A, class E> struct zero_rule<reindexed<C, A, E>> {
+  static constexpr bool value = zero_rule<E>::value;
+  static auto keep(reindexed<C, A, E> const& n) { return plan::change_tree(n.change, plan::zero_keep(n.operand)); }
+};
+template <class A, class X, class E, class I> struct zero_rule<take_node<A, X, E, I>> {
+  static constexpr bool value = zero_rule<E>::value;
+  static auto keep(take_node<A, X, E, I> const& n) { return plan::taken_keep<A>(plan::zero_keep(n.table), n.ids); }
+};
+template <class A, bool S, class X, class... E> struct zero_rule<joined_node<A, S, X, E...>> {
+  static constexpr bool value = (zero_rule<E>::value || ...);
+  static auto keep(joined_node<A, S, X, E...> const& n) {
+    return plan::joined_keep(n, [](auto const& part) { return plan::zero_keep(part); });
   }
 };
 

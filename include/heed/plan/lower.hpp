@@ -124,7 +124,7 @@ template <class Backend> class lowering {
       b_.remember(id, values);
     }
     if constexpr (beside) {
-      auto k = store_keep(plan::keep_of<Marks>(n), hint{n, shape}, keep_id(id));
+      auto k = store_keep(plan::keep_of<Marks>(n), hint{n, shape}, keep_id(marked_id<Marks, N>(id)));
       return where_node<decltype(k), Leaf>(std::move(k), std::move(values), 0);
     } else if constexpr (zeroed) {
       auto k = store_keep(plan::zero_keep(n), hint{n, shape}, keep_id(id));
@@ -133,6 +133,10 @@ template <class Backend> class lowering {
       return values;
   }
   static constexpr node_id keep_id(node_id id) { return id == 0 ? 0 : id | node_id{1} << 63; }
+  /// What is stored with marks is another result than without, where they matter.
+  template <bool Marks, class N> static constexpr node_id marked_id(node_id id) {
+    return id == 0 || !(Marks && marking<N>::value) ? id : id | node_id{1} << 62;
+  }
   template <class N> static node_id id_of(N const& n) {
     if constexpr (requires { n.id; })
       return n.id;
@@ -676,8 +680,11 @@ template <class Backend> class lowering {
     if constexpr (is_let<N>)
       execute_unfused(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N>) {
-      auto l = unfused_factor(n.left, shape);
-      auto r = unfused_factor(n.right, shape);
+      constexpr int side = streamed_side<N>;  // marks are read where the other schedule reads them
+      auto l = unfused_factor < side == 0 &&
+               plan::streams_as<decltype(n.left), typename N::over>() == streaming::plain > (n.left, shape);
+      auto r = unfused_factor < side == 1 &&
+               plan::streams_as<decltype(n.right), typename N::over>() == streaming::plain > (n.right, shape);
       auto slot = slot_node<typename N::value_type, typename N::axes_type, 0>{};
       b_.template contract<typename N::over>(l, r, slot, out, fill);
     } else if constexpr (is_reduction<N>) {
@@ -705,15 +712,15 @@ template <class Backend> class lowering {
     }
     (std::index_sequence_for<E...>{});
   }
-  template <class N> auto unfused_factor(N const& n, hint const& shape) {
-    return factor_from(n, stored_operand<false>(n, shape), shape, "unfused");
+  template <bool Marks, class N> auto unfused_factor(N const& n, hint const& shape) {
+    return factor_from(n, stored_operand<Marks>(n, shape), shape, "unfused");
   }
   /// Each operand in memory (terminals as they are): the node-by-node schedule.
   template <bool Marks, class N> auto stored_operand(N const& n, hint const& shape) {
     if constexpr (is_map<N>) {
       using V = typename N::value_type;
       leaf<V const, typename N::axes_type> values;
-      node_id const id = id_of(n);
+      node_id const id = marked_id<Marks, N>(id_of(n));
       hint const wide{n, shape};
       auto tree = unfused_map<Marks>(n, wide);
       if (!b_.find(id, values, wide)) {
@@ -732,8 +739,9 @@ template <class Backend> class lowering {
       auto m = stored_operand<false>(n.keep, wide);
       auto x = stored_operand<Marks>(n.operand, shape);
       auto tree = where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), 0);
-      auto k = store_keep(plan::keep_of_flat(tree), wide, keep_id(n.id));
-      auto v = store_flat(tree, wide, "unfused", n.id);
+      node_id const id = marked_id<Marks, N>(n.id);
+      auto k = store_keep(plan::keep_of_flat(tree), wide, keep_id(id));
+      auto v = store_flat(tree, wide, "unfused", id);
       return where_node<decltype(k), decltype(v)>(std::move(k), std::move(v), 0);
     } else
       return lower<Marks>(n, shape);

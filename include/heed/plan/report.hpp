@@ -6,7 +6,9 @@
 #include "tree.hpp"
 
 #include <cstdio>
+#include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace heed::plan {
@@ -74,11 +76,18 @@ Stream& operator<<(Stream& out, report const& p) {
 }
 
 // ---------------------------------------------------------------- an expression as text
+/// The parts, one behind the other. Where g++ 12 inlines `"text" + std::string` it warns of overlapping copies (GCC bug 105651),
+/// in programs of users too.
+[[gnu::noinline]] inline std::string concatenated(std::initializer_list<std::string_view> parts) {
+  std::string s;
+  for (std::string_view part : parts) s += part;
+  return s;
+}
 template <class N> struct text_of {
-  static std::string go(N const&) { return "[" + axis_text(typename N::axes_type{}) + "]"; }
+  static std::string go(N const&) { return concatenated({"[", axis_text(typename N::axes_type{}), "]"}); }
   template <class... A> static std::string axis_text(axes<A...>) {
     std::string s;
-    ((s += (s.empty() ? "" : ", ") + detail::axis_name<A>()), ...);
+    ((s.append(s.empty() ? "" : ", ").append(detail::axis_name<A>())), ...);
     return s;
   }
 };
@@ -99,14 +108,15 @@ template <class Op, class T, class A, class... E> struct text_of<map<Op, T, A, E
     std::string const symbol(Op::symbol);
     if constexpr (std::is_same_v<Op, ops::cast_to<T>> || std::is_same_v<Op, ops::first_of> ||
                   std::is_same_v<Op, ops::dropped>)
-      return (std::is_same_v<Op, ops::dropped> ? "dropout(" : "") + plan::print(n.template operand<0>()) +
-             (std::is_same_v<Op, ops::dropped> ? ")" : "");
+      return concatenated({std::is_same_v<Op, ops::dropped> ? "dropout(" : "", plan::print(n.template operand<0>()),
+                           std::is_same_v<Op, ops::dropped> ? ")" : ""});
     else if constexpr (sizeof...(E) == 2 && Op::symbol[0] == ' ')
-      return "(" + plan::print(n.template operand<0>()) + symbol + plan::print(n.template operand<1>()) + ")";
+      return concatenated(
+          {"(", plan::print(n.template operand<0>()), symbol, plan::print(n.template operand<1>()), ")"});
     else {
       std::string s = symbol + "(";
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        ((s += (I ? ", " : "") + plan::print(n.template operand<I>())), ...);
+        ((s.append(I ? ", " : "").append(plan::print(n.template operand<I>()))), ...);
       }
       (std::index_sequence_for<E...>{});
       return s + ")";
@@ -115,42 +125,41 @@ template <class Op, class T, class A, class... E> struct text_of<map<Op, T, A, E
 };
 template <class M, class X> struct text_of<where_node<M, X>> {
   static std::string go(where_node<M, X> const& n) {
-    return "where(" + plan::print(n.keep) + ", " + plan::print(n.operand) + ")";
+    return concatenated({"where(", plan::print(n.keep), ", ", plan::print(n.operand), ")"});
   }
 };
 template <class O, class L, class R> struct text_of<contraction<O, L, R>> {
   static std::string go(contraction<O, L, R> const& n) {
-    return "dot<" + text_of<contraction<O, L, R>>::over(O{}) + ">(" + plan::print(n.left) + ", " +
-           plan::print(n.right) + ")";
+    return concatenated({"dot<", over(O{}), ">(", plan::print(n.left), ", ", plan::print(n.right), ")"});
   }
   template <class... A> static std::string over(axes<A...>) {
     std::string s;
-    ((s += (s.empty() ? "" : ", ") + detail::axis_name<A>()), ...);
+    ((s.append(s.empty() ? "" : ", ").append(detail::axis_name<A>())), ...);
     return s;
   }
 };
 template <class K, class O, class E, class S> struct text_of<reduction<K, O, E, S>> {
   static std::string go(reduction<K, O, E, S> const& n) {
-    return std::string(K::name) + "<" + text_of<contraction<O, E, E>>::over(O{}) + ">(" + plan::print(n.operand) + ")";
+    return concatenated({K::name, "<", text_of<contraction<O, E, E>>::over(O{}), ">(", plan::print(n.operand), ")"});
   }
 };
 template <class E> struct text_of<let_node<E>> {
-  static std::string go(let_node<E> const& n) { return "let(" + plan::print(n.operand) + ")"; }
+  static std::string go(let_node<E> const& n) { return concatenated({"let(", plan::print(n.operand), ")"}); }
 };
 template <class E> struct text_of<term_node<E>> {
   static std::string go(term_node<E> const& n) { return plan::print(n.operand); }
 };
 template <class T, class A, int I> struct text_of<slot_node<T, A, I>> {
-  static std::string go(slot_node<T, A, I> const&) { return "#" + std::to_string(I); }
+  static std::string go(slot_node<T, A, I> const&) { return concatenated({"#", std::to_string(I)}); }
 };
 template <class C, class A, class E> struct text_of<reindexed<C, A, E>> {
   static std::string go(reindexed<C, A, E> const& n) {
-    return std::string(C::name) + "(" + plan::print(n.operand) + ")";
+    return concatenated({C::name, "(", plan::print(n.operand), ")"});
   }
 };
 template <class A, class X, class T, class I> struct text_of<take_node<A, X, T, I>> {
   static std::string go(take_node<A, X, T, I> const& n) {
-    return "take<" + detail::axis_name<A>() + ">(" + plan::print(n.table) + ", " + plan::print(n.ids) + ")";
+    return concatenated({"take<", detail::axis_name<A>(), ">(", plan::print(n.table), ", ", plan::print(n.ids), ")"});
   }
 };
 

@@ -111,6 +111,20 @@ template <bool Marks, class A, bool S, class X, class... E> struct excluding<Mar
 template <bool Marks, class A, class X, class T, class I>
 struct excluding<Marks, take_node<A, X, T, I>> : excluding<Marks, T> {};
 
+/// Whether marks decide what is excluded from the tree at all: such a tree is stored once with them and once without.
+template <class N> struct marking { static constexpr bool value = false; };
+template <class M, class X> struct marking<where_node<M, X>> : marking<X> {};
+template <class Op, class T, class A, class... E> struct marking<map<Op, T, A, E...>> {
+  using N = map<Op, T, A, E...>;
+  static constexpr bool value = (marking<E>::value || ...) || (is_sum<N> && (is_term<E> || ...));
+};
+template <class E> struct marking<let_node<E>> : marking<E> {};
+template <class C, class A, class E> struct marking<reindexed<C, A, E>> : marking<E> {};
+template <class A, bool S, class X, class... E> struct marking<joined_node<A, S, X, E...>> {
+  static constexpr bool value = (marking<E>::value || ...);
+};
+template <class A, class X, class T, class I> struct marking<take_node<A, X, T, I>> : marking<T> {};
+
 template <class Kind> inline constexpr bool marks_terms = !std::is_same_v<Kind, kinds::standardised>;
 
 // ---------------------------------------------------------------- streaming

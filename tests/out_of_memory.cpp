@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: formulas of every kind of stage, run with every single allocation failing in turn, once it alone and once all that
+// follow. Out: std::bad_alloc and nothing else; inputs, destinations, caches and workspace are as they were, and the next
+// run gives the right bits.
+// Next: words_memory.cpp, which counts allocations.
+#include "support/allocations.hpp"
+#include "support/schedules.hpp"
+
+#include <cstring>
+#include <tuple>
+#include <vector>
+
+using namespace heed;
+using namespace test;
+
+namespace {
+
+/// The bytes of everything that must not change.
+template <class... Tensor> std::vector<char> bytes_of(const Tensor&... tensors) {
+  std::vector<char> all;
+  ((all.insert(all.end(), reinterpret_cast<const char*>(tensors.data()),
+               reinterpret_cast<const char*>(tensors.data() + tensors.size()))),
+   ...);
+  return all;
+}
+
+/// Lets allocation 0, 1, 2, ... of the action fail (from_then: and all that follow) until it succeeds; after each failure
+/// held() must be what it was before. How many failed.
+template <class Action, class Held> long fail_each_allocation(Action action, Held held, bool from_then) {
+  constexpr long most = 400;
+  const auto before = held();
+  for (long limit = 0; limit < most; ++limit) {
+    bool refused = false;
+    const long failed_before = allocations_failed;
+    fails_from_then = from_then;
+    allocations_left = limit;
+    try {
+      action();
+    } catch (const std::bad_alloc&) {
+      refused = true;
+    }
+    allocations_left = -1;
+    if (refused)
+      BOOST_TEST_REQUIRE((held() == before), "changed by the failure of allocation " << limit);
+    else if (allocations_failed == failed_before)  // else a workspace did without what it was refused
+      return limit;
+  }
+  BOOST_TEST_REQUIRE(false, "more allocations than expected");
+  return most;
+}
+
+constexpr double untouched = -7;
+template <class T, class... A> void reset(tensor<T, A...>& t) {
+  for (T& element : t) element = to_element<T>(untouched);
+}
+
+/// evaluate_into(policy, std::tie(destination...), ...) under every schedule, with 1 and 2 threads, with and without a workspace:
+/// run(policy) is to write all destinations. Afterwards they hold what a run with memory enough gives.
+template <class Run, class... Input, class... Destination>
+void check_destinations(Run run, const std::tuple<const Input&...>& inputs, Destination&... destination) {
+  const auto held = [&] {
+    return std::apply([&](const auto&... input) { return bytes_of(input..., destination...); }, inputs);
+  };
+  for (const schedule how : {fused, unfused})
+    for (const int threads : {1, 2})
+      for (const bool in_workspace : {false, true})
+        BOOST_TEST_CONTEXT((how == fused ? "fused" : "unfused")
+                           << ", threads " << threads << (in_workspace ? ", a workspace" : "")) {
+          (reset(destination), ...);
+          run(policy{.schedule = how});
+          const auto want = held();
+          const auto action = [&] {
+            workspace fresh;  // no memory of an earlier run helps
+            run(policy{.schedule = how, .threads = threads, .memory = in_workspace ? &fresh : nullptr});
+          };
+          for (const bool from_then : {true, false}) {
+            (reset(destination), ...);
+            const long failures = fail_each_allocation(action, held, from_then);
+            BOOST_TEST(failures > 0);
+            BOOST_TEST((held() == want));
+          }
+        }
+}
+
+struct operands {
+  tensor<float, head, query, d_head> q = normal<float, head, query, d_head>(1, head{2}, query{40}, d_head{16});
+  tensor<float, head, key, d_head> k = normal<float, head, key, d_head>(2, head{2}, key{130}, d_head{16});
+  tensor<float, head, key, d_value> v = normal<float, head, key, d_value>(3, head{2}, key{130}, d_value{16});
+  tensor<float, query, key> bias = normal<float, query, key>(4, query{40}, key{130});
+
+  auto scores() const { return dot<d_head>(q, k) * 0.25F; }
+  auto context() const { return dot<key>(softmax<key>(where(causal<query, key>(90), scores() + bias)), v); }
+};
+
+struct layer {
+  tensor<float, query, model> x = normal<float, query, model>(1, query{40}, model{32});
+  tensor<float, model, head, d_head> w_q = normal<float, model, head, d_head>(2, model{32}, head{2}, d_head{16});
+  tensor<float, model, head, d_head> w_k = normal<float, model, head, d_head>(3, model{32}, head{2}, d_head{16});
+  tensor<float, model, head, d_head> w_v = normal<float, model, head, d_head>(4, model{32}, head{2}, d_head{16});
+  tensor<float, head, d_head, model> w_o = normal<float, head, d_head, model>(5, head{2}, d_head{16}, model{32});
+
+  auto expression() const {
+    const auto n = layer_norm<model>(x, 1.F, 0.F);
+    const auto k = rename<query, key>(dot<model>(n, w_k)), v = rename<query, key>(dot<model>(n, w_v));
+    const auto weights = softmax<key>(where(causal<query, key>(), dot<d_head>(dot<model>(n, w_q), k) * 0.25F));
+    return x + dot<head, d_head>(dot<key>(weights, v), w_o);
+  }
+};
+
+}  // namespace
+
+BOOST_AUTO_TEST_SUITE(out_of_memory)
+
+BOOST_AUTO_TEST_CASE(one_result) {
+  const operands o;
+  tensor<float, head, query, d_value> c{head{2}, query{40}, d_value{16}};
+  check_destinations([&](const policy& p) { evaluate_into(p, c, o.context()); }, std::tie(o.q, o.k, o.v, o.bias), c);
+  tensor<float, head, query, key> products{head{2}, query{40}, key{130}};
+  check_destinations([&](const policy& p) { evaluate_into(p, products, o.scores()); }, std::tie(o.q, o.k), products);
+  const layer l;
+  tensor<float, query, model> y{query{40}, model{32}};
+  check_destinations([&](const policy& p) { evaluate_into(p, y, l.expression()); }, std::tie(l.x, l.w_q, l.w_o), y);
+}
+
+// The first is small and written first; the last ones need more memory than any before them.
+BOOST_AUTO_TEST_CASE(several_results) {
+  const operands o;
+  const auto scores = o.scores();
+  const auto norms = sum<d_head>(o.q * o.q);
+  const auto lse = log_sum_exp<key>(scores);
+  tensor<float, head, query> n{head{2}, query{40}}, l{head{2}, query{40}};
+  tensor<float, head, query, d_value> c{head{2}, query{40}, d_value{16}};
+  check_destinations(
+      [&](const policy& p) {
+        evaluate_into(p, std::tie(n, c, l), norms, dot<key>(softmax<key>(scores + o.bias), o.v), lse);
+      },
+      std::tie(o.q, o.k, o.v, o.bias), n, c, l);
+  // products that an excluded element takes part in, and weights that are read once more
+  tensor<float, head, query, key> w{head{2}, query{40}, key{130}};
+  const auto weights = softmax<key>(where(causal<query, key>(90), scores));
+  check_destinations(
+      [&](const policy& p) { evaluate_into(p, std::tie(n, w, c), norms, weights, dot<key>(weights, o.v)); },
+      std::tie(o.q, o.k, o.v), n, w, c);
+}
+
+BOOST_AUTO_TEST_CASE(results_over_inputs) {
+  const layer l;
+  tensor<float, query, model> x = l.x, y{query{40}, model{32}};
+  const auto with = [&](const policy& p) {
+    evaluate_into(x, l.x);  // counted, too: a failure leaves x as it is
+    evaluate_into(p, std::tie(y, x), x * 2,
+                  dot<hidden>(relu(dot<model>(x, rename<head, hidden>(at<d_head>(l.w_q, 0)))),
+                              rename<head, hidden>(at<d_head>(l.w_o, 3))));
+  };
+  const auto want = [&] {
+    with({});
+    return bytes_of(x, y);
+  }();
+  std::copy(l.x.begin(), l.x.end(), x.begin());
+  for (const bool from_then : {true, false}) {
+    std::copy(l.x.begin(), l.x.end(), x.begin());
+    reset(y);
+    BOOST_TEST(fail_each_allocation([&] { with({}); }, [&] { return bytes_of(l.x, x, y); }, from_then) > 0);
+    BOOST_TEST((bytes_of(x, y) == want));
+  }
+}
+
+// A feed-forward network so wide that it goes band by band: none is written before all have their memory.
+BOOST_AUTO_TEST_CASE(bands) {
+  const auto x = normal<float, query, model>(1, query{194}, model{192});
+  const auto w_1 = normal<float, model, hidden>(2, model{192}, hidden{23000});
+  const auto w_2 = normal<float, hidden, d_value>(3, hidden{23000}, d_value{192});
+  const auto e = dot<hidden>(relu(dot<model>(x, w_1)), w_2);
+  const std::string plan = explain(e).str();
+  BOOST_TEST(plan.find("2 bands") != plan.npos, plan);
+  tensor<float, query, d_value> y{query{194}, d_value{192}};
+  reset(y);
+  const auto want = evaluate(e);
+  BOOST_TEST(fail_each_allocation([&] { evaluate_into(y, e); }, [&] { return bytes_of(y); }, false) > 0);
+  BOOST_TEST(identical(y, want));
+}
+
+BOOST_AUTO_TEST_CASE(caches) {
+  const auto rows = normal<float, key, head, d_head>(1, key{5}, head{2}, d_head{8});
+  const auto q = normal<float, head, query, d_head>(2, head{2}, query{1}, d_head{8});
+  const tensor<std::int32_t, head> turned = row<std::int32_t, head>({1, 0});
+  kv_cache<float, key, head, d_head> cache{key{20}, head{2}, d_head{8}};
+  cache.append(rows);
+  const auto held = [&] {
+    const auto now = evaluate<key, head, d_head>(cache.view());
+    return bytes_of(rows, now);
+  };
+  const auto each = [&](auto action) {
+    for (const bool from_then : {true, false}) {
+      const extent_t before = cache.length();
+      BOOST_TEST(fail_each_allocation(action, held, from_then) > 0);
+      if (cache.length() > before) cache.truncate(before);
+    }
+  };
+  each([&] { cache.append(softmax<d_head>(rows) * 2); });
+  tensor<float, head, query, d_head> c{head{2}, query{1}, d_head{8}};
+  each([&] { evaluate_into(c, dot<key>(softmax<key>(dot<d_head>(q, cache.view())), cache.view())); });
+  each([&] { cache.template reorder<head>(turned); });
+  BOOST_TEST(identical(evaluate<key, head, d_head>(cache.view()), rows));  // turned twice
+  each([&] { cache.drop(1, 2); });
+  BOOST_TEST(cache.length() == 3);
+}
+
+// Bad ids, too, are found before the first of several results is written.
+BOOST_AUTO_TEST_CASE(ids_out_of_range) {
+  const auto table = counted<float, model, d_head>(model{4}, d_head{3});
+  const tensor<std::int32_t, query> ids = row<std::int32_t, query>({0, 9});
+  tensor<float, model, d_head> doubled{model{4}, d_head{3}};
+  tensor<float, query, d_head> taken{query{2}, d_head{3}};
+  for (const schedule how : {fused, unfused}) {
+    reset(doubled), reset(taken);
+    const auto before = bytes_of(doubled, taken);
+    BOOST_TEST(throws<std::out_of_range>(
+        [&] { evaluate_into(how, std::tie(doubled, taken), table * 2, take<model>(table, ids)); }));
+    BOOST_TEST((bytes_of(doubled, taken) == before));
+  }
+}
+
+BOOST_AUTO_TEST_SUITE_END()
