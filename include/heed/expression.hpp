@@ -83,8 +83,14 @@ template <std::size_t... I, class... E> struct operand_cells<std::index_sequence
 template <std::size_t I, class E> E const& get_cell(operand_cell<I, E> const& c) { return c.value; }
 /// The first extent that an operand knows. One that has reduced the axis knows the extent that it had: another axis by now.
 template <class A> extent_t first_extent() { return dynamic; }
+template <class A, class E> constexpr bool gives_extent() {
+  if constexpr (requires { typename E::axes_type; })
+    return contains<A, typename E::axes_type>;
+  else
+    return true;  // parameters of a layer
+}
 template <class A, class E, class... R> extent_t first_extent(E const& e, R const&... r) {
-  if constexpr (contains<A, typename E::axes_type>)
+  if constexpr (detail::gives_extent<A, E>())
     if (extent_t const n = e.template extent<A>(); n != dynamic) return n;
   return detail::first_extent<A>(r...);
 }
