@@ -40,7 +40,7 @@ def readme(everything):
                      shown(theirs[False][0], " " + TITLES[theirs[False][0]]) if theirs[False] else "–",
                      shown("unfused") if "unfused" in times else "–"])
     versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
-    return [f"Milliseconds of one interleaved run ({machine['processor']}, float32; {versions}); a cell is (batch, heads, queries, keys, "
+    return [f"Milliseconds, interleaved ({machine['processor']}, float32; {versions}); a cell is (batch, heads, queries, keys, "
             "width of a head), or (sentences).", "",
             *report.grid([thread_word(threads), "heed", "PyTorch", "best other", "heed, unfused"],
                          ["---", "---:", "---:", "---:", "---:"], rows)]
