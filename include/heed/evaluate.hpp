@@ -134,11 +134,11 @@ template <bool MayUnfuse, bool Fresh, class... R> [[gnu::cold]] void run_checked
       x.own = detail::reshape_leaf(x.out, typename std::remove_cvref_t<decltype(x.node)>::axes_type{});
   };
   auto const before = std::make_tuple(r.out...);
-  void const* const first[] = {r.out.data...};
   ((through_buffer(r, ranges[k], k), ++k), ...);
-  bool buffered = false;
-  k = 0;
-  ((buffered |= r.out.data != first[k++]), ...);
+  bool const buffered = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    return ((r.out.data != std::get<I>(before).data) || ...);
+  }
+  (std::index_sequence_for<R...>{});
   auto const copy_back = [&](staging mode) {  // all in one pass
     runner<plan::types<>, plan::types<>, false, false> copier(policy{.threads = p.threads, .memory = nullptr}, memory,
                                                               nullptr, mode);

@@ -674,15 +674,9 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   }
   template <class T, class A> static kernel::byte_range bytes_of(leaf<T, A> const& l) {
     if (l.data == nullptr) return {};
-    extent_t low = 0, high = 1;
-    for (std::size_t i = 0; i < A::rank; ++i)
-      (l.strides[i] < 0 ? low : high) += (std::max<extent_t>(l.extents[i], 1) - 1) * l.strides[i];
-    auto const* const first = reinterpret_cast<char const*>(l.data);
-    return {first + low * static_cast<extent_t>(sizeof(T)), first + high * static_cast<extent_t>(sizeof(T))};
+    memory_range const range = detail::range_of(l);
+    return {range.low, range.high};
   }
-  struct no_axis_list : expression_base {
-    using axes_type = axes<>;
-  };
   template <class N> struct axes_or_none { using type = axes<>; };
   template <class N>
     requires(requires { typename N::axes_type; })
@@ -873,7 +867,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       s = with_slots(weights, plan::concatenated({"softmax<", sa.template text<K>(), ">(", s, ")"}));
     using VA = typename axes_or_none<Values>::type;
     return with_slots(epilogue, (has_values ? "dot<" : std::string(name) + "<") + sa.template text<K>() + ">(" + s +
-                                    (has_values ? ", [" + plan::text_of<no_axis_list>::axis_text(VA{}) + "])" : ")"));
+                                    (has_values ? ", [" + plan::axis_text(VA{}) + "])" : ")"));
   }
   template <class Tree> static std::string with_slots(Tree const& tree, std::string const& anchor, int slot = 0) {
     return replaced(plan::print(tree), slot, anchor);

@@ -680,11 +680,11 @@ template <class Backend> class lowering {
     if constexpr (is_let<N>)
       execute_unfused(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N>) {
-      constexpr int side = streamed_side<N>;  // marks are read where the other schedule reads them
-      auto l = unfused_factor < side == 0 &&
-               plan::streams_as<decltype(n.left), typename N::over>() == streaming::plain > (n.left, shape);
-      auto r = unfused_factor < side == 1 &&
-               plan::streams_as<decltype(n.right), typename N::over>() == streaming::plain > (n.right, shape);
+      using K = typename N::over;  // marks are read where the other schedule reads them
+      constexpr bool of_left = streamed_side<N> == 0 && plan::streams_as<decltype(n.left), K>() == streaming::plain;
+      constexpr bool of_right = streamed_side<N> == 1 && plan::streams_as<decltype(n.right), K>() == streaming::plain;
+      auto l = unfused_factor<of_left>(n.left, shape);
+      auto r = unfused_factor<of_right>(n.right, shape);
       auto slot = slot_node<typename N::value_type, typename N::axes_type, 0>{};
       b_.template contract<typename N::over>(l, r, slot, out, fill);
     } else if constexpr (is_reduction<N>) {

@@ -83,13 +83,13 @@ Stream& operator<<(Stream& out, report const& p) {
   for (std::string_view part : parts) s += part;
   return s;
 }
+template <class... A> std::string axis_text(axes<A...>) {
+  std::string s;
+  ((s.append(s.empty() ? "" : ", ").append(detail::axis_name<A>())), ...);
+  return s;
+}
 template <class N> struct text_of {
-  static std::string go(N const&) { return concatenated({"[", axis_text(typename N::axes_type{}), "]"}); }
-  template <class... A> static std::string axis_text(axes<A...>) {
-    std::string s;
-    ((s.append(s.empty() ? "" : ", ").append(detail::axis_name<A>())), ...);
-    return s;
-  }
+  static std::string go(N const&) { return concatenated({"[", plan::axis_text(typename N::axes_type{}), "]"}); }
 };
 /// @private
 template <class N> std::string print(N const& n) { return text_of<N>::go(n); }
@@ -130,17 +130,12 @@ template <class M, class X> struct text_of<where_node<M, X>> {
 };
 template <class O, class L, class R> struct text_of<contraction<O, L, R>> {
   static std::string go(contraction<O, L, R> const& n) {
-    return concatenated({"dot<", over(O{}), ">(", plan::print(n.left), ", ", plan::print(n.right), ")"});
-  }
-  template <class... A> static std::string over(axes<A...>) {
-    std::string s;
-    ((s.append(s.empty() ? "" : ", ").append(detail::axis_name<A>())), ...);
-    return s;
+    return concatenated({"dot<", plan::axis_text(O{}), ">(", plan::print(n.left), ", ", plan::print(n.right), ")"});
   }
 };
 template <class K, class O, class E, class S> struct text_of<reduction<K, O, E, S>> {
   static std::string go(reduction<K, O, E, S> const& n) {
-    return concatenated({K::name, "<", text_of<contraction<O, E, E>>::over(O{}), ">(", plan::print(n.operand), ")"});
+    return concatenated({K::name, "<", plan::axis_text(O{}), ">(", plan::print(n.operand), ")"});
   }
 };
 template <class E> struct text_of<let_node<E>> {
