@@ -4,6 +4,7 @@
 // run gives the right bits.
 // Next: words_memory.cpp, which counts allocations.
 #include "support/allocations.hpp"
+#include "support/layer.hpp"
 #include "support/schedules.hpp"
 
 #include <cstring>
@@ -92,13 +93,7 @@ struct operands {
   auto context() const { return dot<key>(softmax<key>(where(causal<query, key>(90), scores() + bias)), v); }
 };
 
-struct layer {
-  tensor<float, query, model> x = normal<float, query, model>(1, query{40}, model{32});
-  tensor<float, model, head, d_head> w_q = normal<float, model, head, d_head>(2, model{32}, head{2}, d_head{16});
-  tensor<float, model, head, d_head> w_k = normal<float, model, head, d_head>(3, model{32}, head{2}, d_head{16});
-  tensor<float, model, head, d_head> w_v = normal<float, model, head, d_head>(4, model{32}, head{2}, d_head{16});
-  tensor<float, head, d_head, model> w_o = normal<float, head, d_head, model>(5, head{2}, d_head{16}, model{32});
-
+struct layer : layer_tensors {
   auto expression() const {
     const auto n = layer_norm<model>(x, 1.F, 0.F);
     const auto k = rename<query, key>(dot<model>(n, w_k)), v = rename<query, key>(dot<model>(n, w_v));

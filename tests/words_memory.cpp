@@ -3,6 +3,7 @@
 // an expression or a view.
 // Next: out_of_memory.cpp, where allocations fail.
 #include "support/allocations.hpp"
+#include "support/layer.hpp"
 #include "support/schedules.hpp"
 
 using namespace heed;
@@ -10,13 +11,7 @@ using namespace test;
 
 namespace {
 
-struct layer {
-  tensor<float, query, model> x = normal<float, query, model>(1, query{40}, model{32});
-  tensor<float, model, head, d_head> w_q = normal<float, model, head, d_head>(2, model{32}, head{2}, d_head{16});
-  tensor<float, model, head, d_head> w_k = normal<float, model, head, d_head>(3, model{32}, head{2}, d_head{16});
-  tensor<float, model, head, d_head> w_v = normal<float, model, head, d_head>(4, model{32}, head{2}, d_head{16});
-  tensor<float, head, d_head, model> w_o = normal<float, head, d_head, model>(5, head{2}, d_head{16}, model{32});
-
+struct layer : layer_tensors {
   auto expression() const {
     const auto q = dot<model>(x, w_q);
     const auto k = rename<query, key>(dot<model>(x, w_k)), v = rename<query, key>(dot<model>(x, w_v));

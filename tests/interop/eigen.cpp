@@ -3,6 +3,7 @@
 // memory, strides kept; what does not fit, in a sentence; a product that both compute.
 // Next: xtensor.cpp.
 #include "../support/exceptions.hpp"
+#include "matrices.hpp"
 #include <heed/heed.hpp>
 #include <heed/interop/eigen.hpp>
 
@@ -31,20 +32,8 @@ BOOST_AUTO_TEST_SUITE(interop_eigen)
 BOOST_AUTO_TEST_CASE(a_view_of_a_matrix_in_either_order) {
   Eigen::MatrixXf by_columns(3, 4);
   Eigen::Matrix<float, Eigen::Dynamic, 4, Eigen::RowMajor> by_rows(3, 4);
-  auto const check = [](auto& m, extent_t down, extent_t right) {
-    auto const v = interop::view_of<query, d_head>(m, query{3});
-    static_assert(std::is_same_v<decltype(v), view<float, query, d_head> const>);
-    BOOST_TEST(v.data() == m.data());
-    BOOST_TEST(v.template extent<query>() == 3);
-    BOOST_TEST(v.template stride<query>() == down);
-    BOOST_TEST(v.template stride<d_head>() == right);
-    v(2, 1) = 7;
-    BOOST_TEST(m(2, 1) == 7);
-    m(1, 3) = -7;
-    BOOST_TEST(v(1, 3) == -7);
-  };
-  check(by_columns, 1, 3);
-  check(by_rows, 4, 1);
+  test::check_view_of_matrix<query, d_head>(by_columns, 1, 3);
+  test::check_view_of_matrix<query, d_head>(by_rows, 4, 1);
   auto const& constant = by_columns;
   static_assert(std::is_same_v<decltype(interop::view_of<query, key>(constant)), view<float const, query, key>>);
 }

@@ -3,6 +3,7 @@
 // memory, strides kept; what does not fit, in a sentence.
 // Next: dlpack.cpp.
 #include "../support/exceptions.hpp"
+#include "matrices.hpp"
 #include <heed/interop/xtensor.hpp>
 #if __has_include(<xtensor/containers/xarray.hpp>)
 #include <xtensor/containers/xarray.hpp>
@@ -36,22 +37,10 @@ BOOST_AUTO_TEST_CASE(a_view_of_an_array) {
   xt::xtensor<float, 2> fixed_rank = any;
   xt::xtensor<float, 2, xt::layout_type::column_major> by_columns = any;
   xt::xtensor_fixed<float, xt::xshape<3, 4>> fixed_shape = any;
-  auto const check = [](auto& a, extent_t down, extent_t right) {
-    auto const v = interop::view_of<query, d_head>(a, query{3});
-    static_assert(std::is_same_v<decltype(v), view<float, query, d_head> const>);
-    BOOST_TEST(v.data() == a.data());
-    BOOST_TEST(v.template extent<query>() == 3);
-    BOOST_TEST(v.template stride<query>() == down);
-    BOOST_TEST(v.template stride<d_head>() == right);
-    v(2, 1) = 7;
-    BOOST_TEST(a(2, 1) == 7);
-    a(1, 3) = -7;
-    BOOST_TEST(v(1, 3) == -7);
-  };
-  check(any, 4, 1);
-  check(fixed_rank, 4, 1);
-  check(by_columns, 1, 3);
-  check(fixed_shape, 4, 1);
+  test::check_view_of_matrix<query, d_head>(any, 4, 1);
+  test::check_view_of_matrix<query, d_head>(fixed_rank, 4, 1);
+  test::check_view_of_matrix<query, d_head>(by_columns, 1, 3);
+  test::check_view_of_matrix<query, d_head>(fixed_shape, 4, 1);
   auto const& constant = any;
   static_assert(std::is_same_v<decltype(interop::view_of<query, key>(constant)), view<float const, query, key>>);
   xt::xarray<double> const scalar(xt::xarray<double>::shape_type{}, 2.5);
