@@ -83,6 +83,7 @@ Stream& operator<<(Stream& out, report const& p) {
   for (std::string_view part : parts) s += part;
   return s;
 }
+/// The names of the axes, with commas between.
 template <class... A> std::string axis_text(axes<A...>) {
   std::string s;
   ((s.append(s.empty() ? "" : ", ").append(detail::axis_name<A>())), ...);
