@@ -83,6 +83,9 @@ struct norm_after {};
 struct norm_before {};
 inline constexpr norm_after post_norm;  ///< norm(x + f(x))
 inline constexpr norm_before pre_norm;  ///< x + f(norm(x))
+/// @private
+template <class P>
+concept place_of_norms = std::is_same_v<P, norm_after> || std::is_same_v<P, norm_before>;
 
 /// @{
 /// A sub-layer in its residual connection: norm(x + f(x)), or x + f(norm(x)).
