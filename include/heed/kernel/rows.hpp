@@ -187,8 +187,9 @@ template <class T> struct row_stage {
         } else
           return row_max(r.data, n);
       case row_kind::cumulative_sum: {
+        using W = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
         T s = 0;
-        for (extent_t i = 0; i < n; ++i) r.data[i] = s = static_cast<T>(s + r.data[i]);
+        for (extent_t i = 0; i < n; ++i) r.data[i] = s = static_cast<T>(static_cast<W>(s) + static_cast<W>(r.data[i]));
         return s;
       }
       default: break;
