@@ -5,6 +5,7 @@
 #pragma once
 
 #include "simd.hpp"
+#include "upcoming.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -44,7 +45,13 @@ template <class T> struct product {
   start how;
   int loaded;  // lanes of the last vector that b has
   int stored;  // lanes of the last vector that c has
+  upcoming* next =
+      nullptr;  // what the tallest tiles fetch meanwhile, a line for each of the depth: more would hold up the loads
+  T* packed = nullptr;  // where the first of the tallest tiles packs b
 };
+
+// What a tile does beside its product: nothing, fetch `next`, or fetch it and pack b.
+enum class beside { nothing, fetch, pack };
 
 // Some instruction sets load part of a vector as fast as a whole one; the others have a body of their own for it.
 #if defined(__AVX512F__)
@@ -55,7 +62,7 @@ inline constexpr bool partial_loads_are_free = false;
 
 // c[Rows][Vectors * width] = start + a[Rows][depth] . b[depth][Vectors * width], with the last vector partial.
 // Every element is one chain of multiply-adds over ascending depth, so its bits do not depend on the tile it falls in.
-template <class T, int Rows, int Vectors, bool Partial>
+template <class T, int Rows, int Vectors, bool Partial, beside Beside = beside::nothing>
 [[gnu::noinline]] void multiply_registers(const product<T>& p, const T* a, const T* b, T* c, const T* scale) {
   constexpr int lanes = width<T>;
   constexpr int last = Vectors - 1;
@@ -65,6 +72,7 @@ template <class T, int Rows, int Vectors, bool Partial>
   const extent_t c_row = p.c_row;
   const int loaded = p.loaded;
   const int stored = p.stored;
+  [[maybe_unused]] T* packed = p.packed;
 
   vector<T> sum[Rows][Vectors];
   if (p.how == start::rescale) {
@@ -90,23 +98,39 @@ template <class T, int Rows, int Vectors, bool Partial>
     }
   }
 
-  for (extent_t k = p.depth; k > 0; --k) {
-    vector<T> columns[Vectors];
-    HEED_UNROLL
-    for (int v = 0; v < last; ++v) columns[v] = load(b + v * lanes);
-    if constexpr (Partial) {
-      columns[last] = load_partial(b + last * lanes, loaded);
-    } else {
-      columns[last] = load(b + last * lanes);
-    }
-    HEED_UNROLL
-    for (int i = 0; i < Rows; ++i) {
-      const vector<T> element(a[i * a_row]);
+  const auto steps = [&](extent_t many) __attribute__((always_inline)) {
+    for (extent_t k = many; k > 0; --k) {
+      vector<T> columns[Vectors];
       HEED_UNROLL
-      for (int v = 0; v < Vectors; ++v) sum[i][v] = kernel::fma(element, columns[v], sum[i][v]);
+      for (int v = 0; v < last; ++v) columns[v] = load(b + v * lanes);
+      if constexpr (Partial) {
+        columns[last] = load_partial(b + last * lanes, loaded);
+      } else {
+        columns[last] = load(b + last * lanes);
+      }
+      if constexpr (Beside == beside::pack) {
+        HEED_UNROLL
+        for (int v = 0; v < Vectors; ++v) store(packed + v * lanes, columns[v]);
+        packed += Vectors * lanes;
+      }
+      HEED_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        const vector<T> element(a[i * a_row]);
+        HEED_UNROLL
+        for (int v = 0; v < Vectors; ++v) sum[i][v] = kernel::fma(element, columns[v], sum[i][v]);
+      }
+      a += a_step;
+      b += b_row;
     }
-    a += a_step;
-    b += b_row;
+  };
+  if constexpr (Beside != beside::nothing) {  // between short stretches: within them it would cost registers
+    constexpr extent_t stretch = 8;
+    for (extent_t k = 0; k < p.depth; k += stretch) {
+      p.next->fetch(stretch);
+      steps(std::min(stretch, p.depth - k));
+    }
+  } else {
+    steps(p.depth);
   }
 
   if (p.how == start::add) {
@@ -148,15 +172,22 @@ template <class T, int Rows, int Vectors, bool Partial>
 // All rows of one panel of columns: the tallest tiles first, then 8 (of a single vector), 4, 2 and 1.
 template <class T, int Vectors, bool Partial>
 void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, T* c, const T* scale) {
-  const auto tiles = [&]<int Rows>(std::integral_constant<int, Rows>) {
-    for (; rows >= Rows; rows -= Rows) {
-      multiply_registers<T, Rows, Vectors, Partial>(p, a, b, c, scale);
-      a += Rows * p.a_row;
-      c += Rows * p.c_row;
-      if (p.how == start::rescale || p.how == start::scaled) scale += Rows;
-    }
+  const auto one = [&]<int Rows, beside Beside>(std::integral_constant<int, Rows>,
+                                                std::integral_constant<beside, Beside>) {
+    multiply_registers<T, Rows, Vectors, Partial, Beside>(p, a, b, c, scale);
+    rows -= Rows;
+    a += Rows * p.a_row;
+    c += Rows * p.c_row;
+    if (p.how == start::rescale || p.how == start::scaled) scale += Rows;
   };
-  tiles(std::integral_constant<int, tile_rows<Vectors>>{});
+  const auto tiles = [&]<int Rows>(std::integral_constant<int, Rows> height) {
+    while (rows >= Rows) one(height, std::integral_constant<beside, beside::nothing>{});
+  };
+  constexpr std::integral_constant<int, tile_rows<Vectors>> tallest{};
+  if constexpr (Vectors == tile_vectors) {
+    while (p.next != nullptr && rows >= tallest) one(tallest, std::integral_constant<beside, beside::fetch>{});
+  }
+  tiles(tallest);
   if constexpr (Vectors == 1) tiles(std::integral_constant<int, 8>{});
   tiles(std::integral_constant<int, 4>{});
   tiles(std::integral_constant<int, 2>{});
@@ -170,9 +201,11 @@ void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, 
 //   b[k, j] is b[k * b_row + j]; b_padded says that its rows can be read up to a multiple of width<T>.
 //   c[i, j] is c[i * c_row + j]; nothing beyond `columns` is written or, unless padded, read.
 //   scale[i] is the factor of row i for start::rescale and start::scaled, and not read otherwise.
+//   next is fetched meanwhile, as far as tall tiles give it time; not with those two.
 template <class T>
 void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, extent_t b_row, extent_t rows,
-                   extent_t columns, extent_t depth, T* c, extent_t c_row, start how, const T* scale, bool b_padded) {
+                   extent_t columns, extent_t depth, T* c, extent_t c_row, start how, const T* scale, bool b_padded,
+                   upcoming* next = nullptr) {
   constexpr int lanes = width<T>;
   if (depth == 0) a_row = a_step = b_row = 0;  // a and b may be null then, and null must not be moved
   for (extent_t j = 0; j < columns; j += panel<T>) {
@@ -181,7 +214,7 @@ void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, exte
     const int vectors = (here + lanes - 1) / lanes;
     const int stored = here - (vectors - 1) * lanes;
     const int loaded = b_padded ? lanes : stored;
-    const detail::product<T> p{a_row, a_step, b_row, depth, c_row, how, loaded, stored};
+    const detail::product<T> p{a_row, a_step, b_row, depth, c_row, how, loaded, stored, next};
     const bool partial = detail::partial_loads_are_free || loaded < lanes;
     if (vectors == tile_vectors && !partial) {
       if constexpr (!detail::partial_loads_are_free) {
@@ -199,6 +232,20 @@ void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, exte
       }
     }
   }
+}
+
+// The same for one whole panel of columns and at least one tall tile of rows, from a b that is read a single time: the first
+// tile packs it into `packed`, [depth][panel], from where the others read it.
+template <class T>
+void multiply_and_pack(const T* a, extent_t a_row, extent_t a_step, const T* b, extent_t b_row, T* packed,
+                       extent_t rows, extent_t depth, T* c, extent_t c_row, start how, upcoming& next) {
+  constexpr int height = tile_rows<tile_vectors>;
+  constexpr bool partial = detail::partial_loads_are_free;
+  detail::product<T> p{a_row, a_step, b_row, depth, c_row, how, width<T>, width<T>, &next, packed};
+  detail::multiply_registers<T, height, tile_vectors, partial, detail::beside::pack>(p, a, b, c, nullptr);
+  p.b_row = panel<T>;
+  detail::multiply_panel<T, tile_vectors, partial>(p, a + height * a_row, packed, rows - height, c + height * c_row,
+                                                   nullptr);
 }
 
 // ---- rearranging ----
