@@ -3,6 +3,7 @@
 // Out: agreement with plain double loops; the same bits in every tile; not a byte touched outside of the operands.
 // Next: the kernels that are built of these.
 #include <heed/kernel/multiply.hpp>
+#include <heed/kernel/rearrange.hpp>
 #include <heed/kernel/simd.hpp>
 #include <heed/kernel/softmax_tile.hpp>
 

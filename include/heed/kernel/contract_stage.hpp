@@ -5,6 +5,7 @@
 #pragma once
 
 #include "map.hpp"
+#include "rearrange.hpp"
 #include "upcoming.hpp"
 
 namespace heed::kernel {

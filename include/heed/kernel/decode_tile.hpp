@@ -12,6 +12,7 @@
 #include "multiply.hpp"
 #include "pack.hpp"
 #include "softmax_tile.hpp"
+#include "upcoming.hpp"
 
 #include <algorithm>
 #include <cstdint>
