@@ -9,8 +9,8 @@
 #pragma once
 
 #include "../loops.hpp"
-#include "multiply.hpp"
 #include "pack.hpp"
+#include "rearrange.hpp"
 #include "softmax_tile.hpp"
 #include "upcoming.hpp"
 
