@@ -336,9 +336,7 @@ template <class L, class R>
 auto max(L const& l, R const& r) { return detail::binary<detail::ops::maximum, void, detail::spans::nested>(l, r); }
 /// @}
 /// @private
-template <class... A>
-  requires(sizeof...(A) > 0)
-auto min(expression auto const& x) {
+template <class... A> auto min(expression auto const& x) {
   if constexpr (!detail::is_poison<decltype(x)>)
     HEED_REFUSE("min<A>(x): there is no such reduction: say -max<A>(-x)",
                 detail::mistakes::word_is_not_there<detail::minimum_word, axes<A...>>);
