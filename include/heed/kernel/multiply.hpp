@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: two matrices by pointer and stride, in place, or one of them packed in panels by pack_panel.
-// Out: their product, a register tile at a time; and the two rearrangements that feed it.
-// Next: softmax_tile.hpp, what happens between the two products of attention.
+// In: two matrices by pointer and stride, in place, or one of them packed in panels.
+// Out: their product, a register tile at a time.
+// Next: rearrange.hpp, which packs; softmax_tile.hpp, what happens between the two products of attention.
 #pragma once
 
 #include "simd.hpp"
+#include "upcoming.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -44,7 +45,13 @@ template <class T> struct product {
   start how;
   int loaded;  // lanes of the last vector that b has
   int stored;  // lanes of the last vector that c has
+  upcoming* next =
+      nullptr;  // what the tallest tiles fetch meanwhile, a line for each of the depth: more would hold up the loads
+  T* packed = nullptr;  // where the first of the tallest tiles packs b
 };
+
+// What a tile does beside its product: nothing, fetch `next`, or fetch it and pack b.
+enum class beside { nothing, fetch, pack };
 
 // Some instruction sets load part of a vector as fast as a whole one; the others have a body of their own for it.
 #if defined(__AVX512F__)
@@ -55,7 +62,7 @@ inline constexpr bool partial_loads_are_free = false;
 
 // c[Rows][Vectors * width] = start + a[Rows][depth] . b[depth][Vectors * width], with the last vector partial.
 // Every element is one chain of multiply-adds over ascending depth, so its bits do not depend on the tile it falls in.
-template <class T, int Rows, int Vectors, bool Partial>
+template <class T, int Rows, int Vectors, bool Partial, beside Beside = beside::nothing>
 [[gnu::noinline]] void multiply_registers(const product<T>& p, const T* a, const T* b, T* c, const T* scale) {
   constexpr int lanes = width<T>;
   constexpr int last = Vectors - 1;
@@ -65,6 +72,7 @@ template <class T, int Rows, int Vectors, bool Partial>
   const extent_t c_row = p.c_row;
   const int loaded = p.loaded;
   const int stored = p.stored;
+  [[maybe_unused]] T* packed = p.packed;
 
   vector<T> sum[Rows][Vectors];
   if (p.how == start::rescale) {
@@ -90,23 +98,39 @@ template <class T, int Rows, int Vectors, bool Partial>
     }
   }
 
-  for (extent_t k = p.depth; k > 0; --k) {
-    vector<T> columns[Vectors];
-    HEED_UNROLL
-    for (int v = 0; v < last; ++v) columns[v] = load(b + v * lanes);
-    if constexpr (Partial) {
-      columns[last] = load_partial(b + last * lanes, loaded);
-    } else {
-      columns[last] = load(b + last * lanes);
-    }
-    HEED_UNROLL
-    for (int i = 0; i < Rows; ++i) {
-      const vector<T> element(a[i * a_row]);
+  const auto steps = [&](extent_t many) __attribute__((always_inline)) {
+    for (extent_t k = many; k > 0; --k) {
+      vector<T> columns[Vectors];
       HEED_UNROLL
-      for (int v = 0; v < Vectors; ++v) sum[i][v] = kernel::fma(element, columns[v], sum[i][v]);
+      for (int v = 0; v < last; ++v) columns[v] = load(b + v * lanes);
+      if constexpr (Partial) {
+        columns[last] = load_partial(b + last * lanes, loaded);
+      } else {
+        columns[last] = load(b + last * lanes);
+      }
+      if constexpr (Beside == beside::pack) {
+        HEED_UNROLL
+        for (int v = 0; v < Vectors; ++v) store(packed + v * lanes, columns[v]);
+        packed += Vectors * lanes;
+      }
+      HEED_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        const vector<T> element(a[i * a_row]);
+        HEED_UNROLL
+        for (int v = 0; v < Vectors; ++v) sum[i][v] = kernel::fma(element, columns[v], sum[i][v]);
+      }
+      a += a_step;
+      b += b_row;
     }
-    a += a_step;
-    b += b_row;
+  };
+  if constexpr (Beside != beside::nothing) {  // between short stretches: within them it would cost registers
+    constexpr extent_t stretch = 8;
+    for (extent_t k = 0; k < p.depth; k += stretch) {
+      p.next->fetch(stretch);
+      steps(std::min(stretch, p.depth - k));
+    }
+  } else {
+    steps(p.depth);
   }
 
   if (p.how == start::add) {
@@ -148,15 +172,22 @@ template <class T, int Rows, int Vectors, bool Partial>
 // All rows of one panel of columns: the tallest tiles first, then 8 (of a single vector), 4, 2 and 1.
 template <class T, int Vectors, bool Partial>
 void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, T* c, const T* scale) {
-  const auto tiles = [&]<int Rows>(std::integral_constant<int, Rows>) {
-    for (; rows >= Rows; rows -= Rows) {
-      multiply_registers<T, Rows, Vectors, Partial>(p, a, b, c, scale);
-      a += Rows * p.a_row;
-      c += Rows * p.c_row;
-      if (p.how == start::rescale || p.how == start::scaled) scale += Rows;
-    }
+  const auto one = [&]<int Rows, beside Beside>(std::integral_constant<int, Rows>,
+                                                std::integral_constant<beside, Beside>) {
+    multiply_registers<T, Rows, Vectors, Partial, Beside>(p, a, b, c, scale);
+    rows -= Rows;
+    a += Rows * p.a_row;
+    c += Rows * p.c_row;
+    if (p.how == start::rescale || p.how == start::scaled) scale += Rows;
   };
-  tiles(std::integral_constant<int, tile_rows<Vectors>>{});
+  const auto tiles = [&]<int Rows>(std::integral_constant<int, Rows> height) {
+    while (rows >= Rows) one(height, std::integral_constant<beside, beside::nothing>{});
+  };
+  constexpr std::integral_constant<int, tile_rows<Vectors>> tallest{};
+  if constexpr (Vectors == tile_vectors) {
+    while (p.next != nullptr && rows >= tallest) one(tallest, std::integral_constant<beside, beside::fetch>{});
+  }
+  tiles(tallest);
   if constexpr (Vectors == 1) tiles(std::integral_constant<int, 8>{});
   tiles(std::integral_constant<int, 4>{});
   tiles(std::integral_constant<int, 2>{});
@@ -170,9 +201,11 @@ void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, 
 //   b[k, j] is b[k * b_row + j]; b_padded says that its rows can be read up to a multiple of width<T>.
 //   c[i, j] is c[i * c_row + j]; nothing beyond `columns` is written or, unless padded, read.
 //   scale[i] is the factor of row i for start::rescale and start::scaled, and not read otherwise.
+//   next is fetched meanwhile, as far as tall tiles give it time; not with those two.
 template <class T>
 void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, extent_t b_row, extent_t rows,
-                   extent_t columns, extent_t depth, T* c, extent_t c_row, start how, const T* scale, bool b_padded) {
+                   extent_t columns, extent_t depth, T* c, extent_t c_row, start how, const T* scale, bool b_padded,
+                   upcoming* next = nullptr) {
   constexpr int lanes = width<T>;
   if (depth == 0) a_row = a_step = b_row = 0;  // a and b may be null then, and null must not be moved
   for (extent_t j = 0; j < columns; j += panel<T>) {
@@ -181,7 +214,7 @@ void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, exte
     const int vectors = (here + lanes - 1) / lanes;
     const int stored = here - (vectors - 1) * lanes;
     const int loaded = b_padded ? lanes : stored;
-    const detail::product<T> p{a_row, a_step, b_row, depth, c_row, how, loaded, stored};
+    const detail::product<T> p{a_row, a_step, b_row, depth, c_row, how, loaded, stored, next};
     const bool partial = detail::partial_loads_are_free || loaded < lanes;
     if (vectors == tile_vectors && !partial) {
       if constexpr (!detail::partial_loads_are_free) {
@@ -201,175 +234,18 @@ void multiply_tile(const T* a, extent_t a_row, extent_t a_step, const T* b, exte
   }
 }
 
-// ---- rearranging ----
-
-namespace detail {
-
-// A shuffle of two vectors is a function from the lane of the result to the lane of (a, b), b counted on from width.
-// Interleaving works within groups of 16 bytes, where every instruction set has it: a0 b0 a1 b1 of each lower half, or
-// of each upper half.
-template <class T, bool High> struct interleaved {
-  static constexpr int group = 16 / static_cast<int>(sizeof(T));
-  static constexpr int lane(int l) {
-    const int within = l % group;
-    return l - within + within / 2 + (High ? group / 2 : 0) + (within % 2) * width<T>;
-  }
-};
-
-// Exchanging swaps every second piece of Step lanes of a with the piece before it of b.
-template <class T, int Step, bool High> struct exchanged {
-  static constexpr int lane(int l) {
-    return (l & Step) == 0 ? l + (High ? Step : 0) : l + width<T> - (High ? 0 : Step);
-  }
-};
-
-template <class T, class Shuffle, std::size_t... Lane>
-HEED_INLINE vector<T> shuffled(vector<T> a, vector<T> b, std::index_sequence<Lane...>) {
-  const typename vector<T>::register_type left = a;
-  const typename vector<T>::register_type right = b;
-  return vector<T>(__builtin_shufflevector(left, right, Shuffle::lane(static_cast<int>(Lane))...));
-}
-
-template <class T, class Shuffle> HEED_INLINE vector<T> shuffled(vector<T> a, vector<T> b) {
-  return shuffled<T, Shuffle>(a, b, std::make_index_sequence<vector<T>::size>{});
-}
-
-template <class T, int Step> HEED_INLINE void exchange_pieces(vector<T> (&row)[width<T>]) {
-  if constexpr (Step < width<T>) {
-    HEED_UNROLL
-    for (int i = 0; i < width<T>; ++i) {
-      if ((i & Step) != 0) continue;
-      const vector<T> a = row[i];
-      const vector<T> b = row[i + Step];
-      row[i] = shuffled<T, exchanged<T, Step, false>>(a, b);
-      row[i + Step] = shuffled<T, exchanged<T, Step, true>>(a, b);
-    }
-    exchange_pieces<T, 2 * Step>(row);
-  }
-}
-
-// Transposes width x width elements in registers: first the squares of one group a side, then the groups.
-template <class T> HEED_INLINE void transpose_registers(vector<T> (&row)[width<T>]) {
-  constexpr int group = 16 / static_cast<int>(sizeof(T));
-  HEED_UNROLL
-  for (int first = 0; first < width<T>; first += group) {
-    HEED_UNROLL
-    for (int pass = 1; pass < group; pass *= 2) {
-      vector<T> next[group];
-      HEED_UNROLL
-      for (int i = 0; i < group / 2; ++i) {
-        const vector<T> a = row[first + i];
-        const vector<T> b = row[first + i + group / 2];
-        next[2 * i] = shuffled<T, interleaved<T, false>>(a, b);
-        next[2 * i + 1] = shuffled<T, interleaved<T, true>>(a, b);
-      }
-      HEED_UNROLL
-      for (int i = 0; i < group; ++i) row[first + i] = next[i];
-    }
-  }
-  exchange_pieces<T, group>(row);
-}
-
-}  // namespace detail
-
-// out[c * out_row + r] = in[r * in_row + c] * scale for r < rows, and 0 for rows <= r < padded_rows; c < columns.
+// The same for one whole panel of columns and at least one tall tile of rows, from a b that is read a single time: the first
+// tile packs it into `packed`, [depth][panel], from where the others read it.
 template <class T>
-[[gnu::noinline]] void transpose_block(const T* in, extent_t in_row, extent_t rows, extent_t columns, T* out,
-                                       extent_t out_row, extent_t padded_rows, T scale) {
-  constexpr int lanes = width<T>;
-  const vector<T> factor(scale);
-  for (extent_t r = 0; r < padded_rows; r += lanes) {
-    const extent_t filled = rows - r;
-    const auto kept = static_cast<int>(std::min<extent_t>(lanes, padded_rows - r));
-    for (extent_t c = 0; c < columns; c += lanes) {
-      const auto taken = static_cast<int>(std::min<extent_t>(lanes, columns - c));
-      const T* from = filled > 0 ? in + r * in_row + c : in;
-      T* to = out + c * out_row + r;
-      vector<T> row[lanes];
-      if (taken == lanes) {
-        HEED_UNROLL
-        for (int i = 0; i < lanes; ++i) row[i] = i < filled ? load(from + i * in_row) * factor : zero<T>();
-      } else {
-        HEED_UNROLL
-        for (int i = 0; i < lanes; ++i) {
-          row[i] = i < filled ? load_partial(from + i * in_row, taken) * factor : zero<T>();
-        }
-      }
-      detail::transpose_registers<T>(row);
-      if (taken == lanes && kept == lanes) {
-        HEED_UNROLL
-        for (int i = 0; i < lanes; ++i) store(to + i * out_row, row[i]);
-      } else {
-        HEED_UNROLL
-        for (int i = 0; i < lanes; ++i) {
-          if (i < taken) store_partial(to + i * out_row, row[i], kept);
-        }
-      }
-    }
-  }
-}
-
-/// Bytes transposed: out[r][l] = in[l * in_row + r], for l < rows_in and r < columns; the rest of an output row up to `padded`
-/// is zero. By tiles of 16 x 16 whose halves are interleaved four times.
-[[gnu::noinline]] inline void transpose_bytes(char const* in, extent_t in_row, extent_t rows_in, extent_t columns,
-                                              char* out, extent_t padded) {
-  typedef signed char bytes __attribute__((vector_size(16)));
-  constexpr int n = 16;
-  for (extent_t l = 0; l < padded; l += n)
-    for (extent_t r = 0; r < columns; r += n) {
-      if (l + n > rows_in || r + n > columns) {
-        for (extent_t j = r; j < std::min(r + n, columns); ++j)
-          for (extent_t i = l; i < std::min(l + n, padded); ++i)
-            out[j * padded + i] = i < rows_in ? in[i * in_row + j] : 0;
-        continue;
-      }
-      bytes row[n], next[n];
-      for (int i = 0; i < n; ++i) std::memcpy(&row[i], in + (l + i) * in_row + r, n);
-      HEED_UNROLL
-      for (int stage = 0; stage < 4; ++stage) {
-        HEED_UNROLL
-        for (int i = 0; i < n / 2; ++i) {
-          next[2 * i] =
-              __builtin_shufflevector(row[i], row[i + n / 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-          next[2 * i + 1] = __builtin_shufflevector(row[i], row[i + n / 2], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
-                                                    29, 14, 30, 15, 31);
-        }
-        HEED_UNROLL
-        for (int i = 0; i < n; ++i) row[i] = next[i];
-      }
-      for (int i = 0; i < n; ++i) std::memcpy(out + (r + i) * padded + l, &row[i], n);
-    }
-}
-
-// out[k * panel<T> + j] = b[k * k_step + j * n_step] for j < columns, and 0 for the other columns of the panel.
-template <class T>
-[[gnu::noinline]] void pack_panel(const T* b, extent_t k_step, extent_t n_step, extent_t depth, extent_t columns,
-                                  T* out) {
-  constexpr int lanes = width<T>;
-  if (columns == 0) {
-    std::fill(out, out + depth * panel<T>, T(0));
-  } else if (n_step == 1) {
-    const extent_t whole = columns / lanes * lanes;
-    for (extent_t k = 0; k < depth; ++k) {
-      const T* from = b + k * k_step;
-      T* to = out + k * panel<T>;
-      extent_t j = 0;
-      for (; j < whole; j += lanes) store(to + j, load(from + j));
-      if (j < columns) {
-        store(to + j, load_partial(from + j, static_cast<int>(columns - j)));
-        j += lanes;
-      }
-      for (; j < panel<T>; j += lanes) store(to + j, zero<T>());
-    }
-  } else if (k_step == 1) {
-    transpose_block(b, n_step, columns, depth, out, panel<T>, panel<T>, T(1));
-  } else {
-    for (extent_t k = 0; k < depth; ++k) {
-      T* to = out + k * panel<T>;
-      for (extent_t j = 0; j < columns; ++j) to[j] = b[k * k_step + j * n_step];
-      std::fill(to + columns, to + panel<T>, T(0));
-    }
-  }
+void multiply_and_pack(const T* a, extent_t a_row, extent_t a_step, const T* b, extent_t b_row, T* packed,
+                       extent_t rows, extent_t depth, T* c, extent_t c_row, start how, upcoming& next) {
+  constexpr int height = tile_rows<tile_vectors>;
+  constexpr bool partial = detail::partial_loads_are_free;
+  detail::product<T> p{a_row, a_step, b_row, depth, c_row, how, width<T>, width<T>, &next, packed};
+  detail::multiply_registers<T, height, tile_vectors, partial, detail::beside::pack>(p, a, b, c, nullptr);
+  p.b_row = panel<T>;
+  detail::multiply_panel<T, tile_vectors, partial>(p, a + height * a_row, packed, rows - height, c + height * c_row,
+                                                   nullptr);
 }
 
 }  // namespace HEED_ARCH

@@ -420,7 +420,7 @@ HEED_INLINE vector<double> exp2_scaled(vector<double> x, __mmask8 keep) {
 #endif
 
 // 2^x for x <= 128 (float) or 1024 (double); exactly 1 for 0; NaN for NaN. Results that would be subnormal, and that of
-// -infinity, are exactly 0: subnormal weights would slow down every product they enter. Error below 2.6 ulp (float) and
+// -infinity, are exactly 0: subnormal weights would slow down every product they enter. Error below 3 ulp (float) and
 // 1 ulp (double), 1.2 where fma rounds twice.
 template <class T> HEED_INLINE vector<T> exp2_flushed(vector<T> x) {
   const vector<T> smallest(T(std::numeric_limits<T>::min_exponent - 1));
