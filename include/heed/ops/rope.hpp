@@ -11,6 +11,8 @@ namespace heed {
 inline namespace HEED_ARCH {
 
 /// Which elements of the axis turn together: (0,1), (2,3), ... or (0, n/2), (1, n/2 + 1), ...
+///
+///     auto turned = rope<d_head, query>(q, rope_pairs::half);
 enum class rope_pairs { interleaved, half };
 }  // namespace HEED_ARCH
 
