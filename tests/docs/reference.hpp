@@ -25,7 +25,10 @@
 #endif
 #include <heed/interop/mdspan.hpp>
 
+#include <algorithm>
 #include <iostream>
+#include <string>
+#include <vector>
 
 /// An array of a program's own, for interop/view_of.hpp.
 struct image {
@@ -78,7 +81,7 @@ inline tensor<float, word, model> table;
 inline tensor<int, query> ids;
 inline tensor<int, batch> past;
 inline kv_cache<float, key, batch, head, d_head> cache;
-inline auto const s = dot<d_head>(q, k);  // [batch, query, head, key]
+inline auto s = dot<d_head>(q, k);  // [batch, query, head, key]
 inline tensor<float, head, query, key> weights;
 
 namespace of_ops_reduce {
@@ -160,7 +163,7 @@ inline std::vector<std::string> tokens;
 
 namespace of_io_heatmap {
 template <class... T> void use(T const&...) {}
-inline auto const scores = dot<batch, d_head>(q, k);  // [query, head, key]
+inline auto scores = dot<batch, d_head>(q, k);  // [query, head, key]
 }  // namespace of_io_heatmap
 
 namespace of_io_npy {
@@ -185,7 +188,7 @@ inline tensor<float, key, d_head> keys;
 
 #if __has_include(<dlpack/dlpack.h>)
 namespace of_interop_dlpack {
-inline auto const e = softmax<key>(s);
+inline auto e = softmax<key>(s);
 inline void give(DLManagedTensor*) {}
 inline DLManagedTensor* managed;
 inline DLTensor lent;

@@ -415,6 +415,8 @@ auto slice(E&& x, extent_t from) {
 /// The elements at coordinate i of A; A is gone. shape_error: an i outside of A.
 ///
 ///     auto last = at<query>(y, y.extent<query>() - 1);
+///
+/// Refused: an axis that x lacks.
 template <class A, class E>
   requires(detail::expression_like<E>)
 auto at(E&& x, extent_t i) {
@@ -438,6 +440,8 @@ auto at(E&& x, extent_t i) {
 /// Shifted by n along A, around the end: element i is x's element i - n. The axes of x.
 ///
 ///     auto before = roll<token>(ids, 1);
+///
+/// Refused: an axis that x lacks.
 template <class A> auto roll(expression auto const& x, extent_t n) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)
