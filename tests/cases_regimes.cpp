@@ -2,7 +2,7 @@
 // In: the kinds of the numbered cases (cases_masks.cpp and its neighbours) in the sizes that the kernels tell apart: one
 // query, a few, a short sequence, several tiles of queries and keys. Out: the right values, under fused and unfused and
 // with 1 to 5 threads. Mostly all scores are 0, so that a row is the mean of the values that it may see.
-// Next: cases_machine.cpp.
+// Next: cases_types.cpp.
 #include "support/small.hpp"
 
 #include <algorithm>

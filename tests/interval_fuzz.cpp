@@ -206,7 +206,13 @@ value at(const tree& t, const data& d, extent_t i, extent_t j) {
     const value a = operand(0), b = t.operand[1] ? operand(1) : value{};
     return t.type == kind::real ? value{0, reals(a.real, b.real)} : value{whole(a.whole, b.whole), 0};
   };
+  const auto arithmetic = [&](auto f) {  // whole numbers wrap around
+    return made([&](int64 a, int64 b) { return wrapped(f(bits(a), bits(b))); }, f);
+  };
   const auto no_real = [](float, float) { return 0.0F; };
+  const auto extreme = [&](auto pick) {
+    return made(pick, [&](float a, float b) { return a != a || b != b ? a + b : pick(a, b); });
+  };
   switch (t.what) {
     case word::row: return {i, 0};
     case word::column: return {j, 0};
@@ -224,26 +230,15 @@ value at(const tree& t, const data& d, extent_t i, extent_t j) {
     case word::real_by_row: return {0, d.real_by_row(i)};
     case word::real_dense: return {0, d.real_dense(i, j)};
     case word::cast: return {0, static_cast<float>(operand(0).whole)};
-    case word::plus:
-      return made([](int64 a, int64 b) { return wrapped(bits(a) + bits(b)); }, [](float a, float b) { return a + b; });
-    case word::minus:
-      return made([](int64 a, int64 b) { return wrapped(bits(a) - bits(b)); }, [](float a, float b) { return a - b; });
-    case word::times:
-      return made([](int64 a, int64 b) { return wrapped(bits(a) * bits(b)); }, [](float a, float b) { return a * b; });
+    case word::plus: return arithmetic([](auto a, auto b) { return a + b; });
+    case word::minus: return arithmetic([](auto a, auto b) { return a - b; });
+    case word::times: return arithmetic([](auto a, auto b) { return a * b; });
     case word::divided: return made(quotient, [](float a, float b) { return a / b; });
     case word::modulo:
       return made([](int64 a, int64 b) { return b == 0 ? 0 : wrapped(bits(a) - bits(quotient(a, b)) * bits(b)); },
                   no_real);
-    case word::minimum:
-      return made([](int64 a, int64 b) { return std::min(a, b); },
-                  [](float a, float b) { return a != a   ? a
-                                                : b != b ? b
-                                                         : std::min(a, b); });
-    case word::maximum:
-      return made([](int64 a, int64 b) { return std::max(a, b); },
-                  [](float a, float b) { return a != a   ? a
-                                                : b != b ? b
-                                                         : std::max(a, b); });
+    case word::minimum: return extreme([](auto a, auto b) { return std::min(a, b); });
+    case word::maximum: return extreme([](auto a, auto b) { return std::max(a, b); });
     case word::negated:
       return made([](int64 a, int64) { return wrapped(0 - bits(a)); }, [](float a, float) { return -a; });
     case word::absolute:
@@ -291,6 +286,9 @@ template <class T, class Visit> auto with_node(const grown<T>& n, Visit visit) {
   const auto binary = [&](auto op) {
     return node(op, operand(of.template operator()<same>(), 0), operand(of.template operator()<same>(), 1));
   };
+  if (t.what == word::chosen)
+    return node(ops::chosen{}, operand(of.template operator()<truth>(), 2), operand(of.template operator()<same>(), 0),
+                operand(of.template operator()<same>(), 1));
   if constexpr (std::is_same_v<T, bool>) {
     const auto compared = [&](auto op) {
       using real = grown<float>;
@@ -309,9 +307,6 @@ template <class T, class Visit> auto with_node(const grown<T>& n, Visit visit) {
       case word::not_equal: return compared(ops::not_equal{});
       case word::both: return binary(ops::both{});
       case word::either: return binary(ops::either{});
-      case word::chosen:
-        return node(ops::chosen{}, operand(of.template operator()<truth>(), 2),
-                    operand(of.template operator()<same>(), 0), operand(of.template operator()<same>(), 1));
       default: return unary(ops::inverted{});
     }
   } else {
@@ -323,9 +318,6 @@ template <class T, class Visit> auto with_node(const grown<T>& n, Visit visit) {
       case word::maximum: return binary(ops::maximum{});
       case word::negated: return unary(ops::negated{});
       case word::absolute: return unary(ops::absolute{});
-      case word::chosen:
-        return node(ops::chosen{}, operand(of.template operator()<truth>(), 2),
-                    operand(of.template operator()<same>(), 0), operand(of.template operator()<same>(), 1));
       default: break;
     }
     if constexpr (std::is_same_v<T, float>) {

@@ -118,4 +118,26 @@ BOOST_AUTO_TEST_CASE(masks_beside_a_cache) {
   check(same.log_sum_exp, evaluate(all.log_sum_exp), 1e-5, {1});
 }
 
+// What is refused only after the keys and values were stored leaves the cache as it was, too.
+BOOST_AUTO_TEST_CASE(refusals_leave_the_cache) {
+  const auto x = normal<float, query, model_16>(1, query{2});
+  const auto p = filled(decoder());
+  nn::attention_cache<float, self_attention, key> cache{key{7}};
+  (void)nn::multi_head_attention<query, key>(x, p.attention, cache);
+  const auto held = evaluate(cache.keys.view());
+  const auto unchanged = [&] {
+    return cache.length() == 2 && cache.values.length() == 2 && identical(evaluate(cache.keys.view()), held);
+  };
+  const tensor<bool, query, key> narrow{query{2}, key{3}};
+  BOOST_TEST(throws<shape_error>([&] {
+    (void)nn::multi_head_attention<query, key>(x, p.attention, cache, [&](const auto& s) { return where(narrow, s); });
+  }));
+  BOOST_TEST(unchanged());
+  const nn::projected_memory odd{normal<float, source, head_2, d_head_8>(2, source{3}),
+                                 normal<float, source, head_2, d_value_6>(3, source{4})};
+  BOOST_TEST(
+      throws<shape_error>([&] { (void)nn::decoder_layer<query, key, source>(nn::post_norm, x, odd, p, cache); }));
+  BOOST_TEST(unchanged());
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -5,10 +5,11 @@
 // Next: words_memory.cpp, which counts allocations.
 #include "support/allocations.hpp"
 #include "support/layer.hpp"
-#include "support/schedules.hpp"
+#include "support/parameters.hpp"
 
 #include <cstring>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 using namespace heed;
@@ -199,6 +200,62 @@ BOOST_AUTO_TEST_CASE(caches) {
   BOOST_TEST(identical(evaluate<key, head, d_head>(cache.view()), rows));  // turned twice
   each([&] { cache.drop(1, 2); });
   BOOST_TEST(cache.length() == 3);
+}
+
+// Keys and values of a layer: both are stored or neither, whether a layer stores them or the user.
+BOOST_AUTO_TEST_CASE(caches_of_layers) {
+  using parameters = nn::attention_parameters<float, model, head, d_head>;
+  parameters p{model{32}, head{2}, d_head{16}};
+  fill_parameters(p, 3);
+  const auto x = normal<float, query, model>(1, query{5}, model{32});
+  nn::attention_cache<bf16, parameters, key> cache{key{20}, head{2}, d_head{16}};
+  (void)nn::multi_head_attention<query, key>(x, p, cache);
+  const auto held = [&] {
+    const auto keys = evaluate<key, head, d_head>(cache.keys.view());
+    const auto values = evaluate<key, head, d_head>(cache.values.view());
+    return bytes_of(x, p.w_q, p.w_k, p.w_v, p.w_o, keys, values);
+  };
+  const auto each = [&](auto action) {
+    const auto before = held();
+    for (const bool from_then : {true, false})
+      for (const int threads : {1, 2}) {
+        cache.how.threads = threads;
+        BOOST_TEST(fail_each_allocation(action, held, from_then) > 0);
+        BOOST_TEST(cache.length() == 10);
+        BOOST_TEST(cache.values.length() == 10);
+        cache.truncate(5);
+        BOOST_TEST((held() == before));
+      }
+  };
+  const auto rows = normal<float, key, head, d_head>(2, key{5}, head{2}, d_head{16});
+  each([&] { cache.append(softmax<d_head>(rows) * 2, rms_norm<d_head>(rows, 1.F)); });
+  each([&] { (void)nn::multi_head_attention<query, key>(x, p, cache); });
+  const auto y = nn::multi_head_attention<query, key>(x, p, cache);
+  tensor<float, query, model> into{query{5}, model{32}};
+  check_destinations([&](const policy& how) { evaluate_into(how, into, y); },
+                     std::tie(x, std::as_const(p.w_q), std::as_const(p.w_o)), into);
+}
+
+// A snapshot for the kernels that gets no memory leaves its weight and the snapshots before it.
+BOOST_AUTO_TEST_CASE(packed_weights) {
+  const auto w = normal<float, model, hidden>(1, model{40}, hidden{130});
+  const auto narrow = normal<bf16, model, hidden>(2, model{40}, hidden{130});
+  const auto x = normal<float, query, model>(3, query{7}, model{40});
+  auto ready = packed<model>(w);
+  const auto want = evaluate(dot<model>(x, ready));
+  const auto held = [&] {
+    const auto y = evaluate(dot<model>(x, ready));
+    return bytes_of(x, w, narrow, y);
+  };
+  for (const bool from_then : {true, false}) {
+    BOOST_TEST(fail_each_allocation([&] { ready = packed<model>(w); }, held, from_then) > 0);
+    BOOST_TEST(fail_each_allocation([&] { ready = packed<model>(w * 1); }, held, from_then) > 0);
+    BOOST_TEST(fail_each_allocation([&] { (void)packed<model>(narrow); }, held, from_then) > 0);
+  }
+  BOOST_TEST(identical(evaluate(dot<model>(x, ready)), want));
+  tensor<float, query, hidden> into{query{7}, hidden{130}};
+  check_destinations([&](const policy& how) { evaluate_into(how, into, relu(dot<model>(x, ready))); }, std::tie(x, w),
+                     into);
 }
 
 // Bad ids, too, are found before the first of several results is written.

@@ -28,6 +28,20 @@ BOOST_AUTO_TEST_CASE(combine_merges_two_sets_of_keys) {
   check(far_lse, {1000, 1000, 1000}, 1e-6);
 }
 
+// A part that is empty for a query excludes nothing from what reads the combined context.
+BOOST_AUTO_TEST_CASE(empty_parts_are_neutral_in_what_follows) {
+  const auto context_a = table<float, query, d_head>(2, {1, 2, 0, 0});
+  const auto context_b = table<float, query, d_head>(2, {0, 0, 30, 40});
+  const auto lse_a = row<float, query>({1, -infinity}), lse_b = row<float, query>({-infinity, 2});
+  const auto [context, lse] = combine(context_a, lse_a, context_b, lse_b);
+  check(sum<query>(context), {31, 42}, 1e-5);
+  check(mean<query>(context), {15.5, 21}, 1e-5);
+  check(max<query>(context), {30, 40}, 1e-5);
+  check(sum<query>(lse), {3}, 1e-6);
+  check(dot<query>(context, row<float, query>({10, 1})), {40, 60}, 1e-5);
+  check(sum<query>(softmax<query>(context)), {1, 1}, 1e-6);
+}
+
 // Keys of a prefix and keys of the sequence, as one softmax sees them.
 BOOST_AUTO_TEST_CASE(attention_over_concatenated_keys) {
   const auto q = normal<float, query, d_head>(1, query{9}, d_head{8});

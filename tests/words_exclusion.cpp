@@ -84,6 +84,15 @@ BOOST_AUTO_TEST_CASE(the_mask_decides_what_is_empty) {
   check(softmax<key>(dot<d_head>(one, some)), {0, 1}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(weights_of_excluded_elements_are_0_beside_a_nan_too) {
+  const auto keep = table<bool, query, key>(3, {1, 0, 1, 1, 0, 1, 1, 1, 1});
+  const auto x = table<float, query, key>(3, {not_a_number, 1, 2, infinity, not_a_number, 2, 5, not_a_number, 5});
+  check(softmax<key>(where(keep, x)),
+        {not_a_number, 0, not_a_number, not_a_number, 0, not_a_number, not_a_number, not_a_number, not_a_number}, 0);
+  const auto v = row<float, key>({0, 4, 0});  // another exclusion beside it: what is left of the first rows is 0
+  check(dot<key>(exp(softmax<key>(where(keep, x))), where(index<key>() == 1, v)), {4, 4, not_a_number}, 1e-6);
+}
+
 BOOST_AUTO_TEST_CASE(an_additive_minus_infinity_excludes) {
   const auto x = numbers();
   const auto bias = row<float, key>({0, minus_infinity, 0.5});

@@ -7,6 +7,7 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <tuple>
 
@@ -40,8 +41,9 @@ struct four_keys {
 
 template <class E> void check(E const& e, float right) {
   for (schedule each : {fused, unfused}) {
-    float const got = evaluate(each, e)(0);
-    BOOST_TEST((got == right || std::abs(got - right) < 1e-6f), got << " instead of " << right);
+    float const got = static_cast<float>(evaluate(each, e)(0));
+    bool const agrees = right != right ? got != got : got == right || std::abs(got - right) < 1e-6f;
+    BOOST_TEST(agrees, got << " instead of " << right);
   }
 }
 
@@ -81,6 +83,86 @@ BOOST_AUTO_TEST_CASE(edited_weights_keep_their_zeros) {
   const auto [context, weights] = evaluate(dot<key>(w * 2, f.poisoned), w);
   BOOST_TEST(std::abs(context(0) - 2) < 1e-6f);
   BOOST_TEST(weights(0, 2) == 0);
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_leave_a_zero_keep_it) {
+  const four_keys f;
+  const auto w = f.weights();
+  check(dot<key>(pow(w, 2), f.poisoned), 0.5f);
+  check(dot<key>(pow(w, f.ones * 2), f.poisoned), 0.5f);
+  check(dot<key>(max(w, 0), f.poisoned), 1);
+  check(dot<key>(max(-1, w), f.poisoned), 1);
+  check(dot<key>(min(w, 0.25f), f.poisoned), 0.5f);
+  check(dot<key>(min(w, pow(w, 2)), f.poisoned), 0.5f);
+  check(dot<key>(gelu(w), f.poisoned), 0.6914625f);  // Phi(1/2)
+  check(dot<key>(silu(w), f.poisoned), 0.6224593f);
+  check(dot<key>(cast<double>(w), cast<double>(f.poisoned)), 1);
+  check(dot<key>(cast<float>(cast<double>(w)) * 2, f.poisoned), 2);
+  check(dot<key>(where(w > 0.1f, w, 0), f.poisoned), 1);
+  check(dot<key>(where(w > 0.1f || w < -1, 3 * w, -w), f.poisoned), 3);
+  check(dot<key>(where(index<key>() != 0, w, 0), f.poisoned), 0.5f);
+  check(dot<key>(cast<float>(w > 0.1f), f.poisoned), 2);
+  check(dot<key>(let(pow(w, 2)) * 2, f.poisoned), 1);
+}
+
+BOOST_AUTO_TEST_CASE(functions_that_make_a_zero_something_see_its_value) {
+  const four_keys f;
+  const auto w = f.weights();
+  check(dot<key>(max(w, 0.1f), f.ones), 1.2f);
+  for (bool const poisoned : {false, true}) {
+    auto const& v = poisoned ? f.poisoned : f.ones;
+    const auto seen = [&](float right) { return poisoned ? not_a_number : right; };
+    check(dot<key>(max(w, 0.1f), v), seen(1.2f));
+    check(dot<key>(min(w, -1), v), seen(-4));
+    check(dot<key>(pow(w, 0), v), seen(4));
+    check(dot<key>(exp(w), v), seen(2 + 2 * std::exp(0.5f)));
+    check(dot<key>(sigmoid(w), v), seen(1 + 1.2449187f));
+    check(dot<key>(w + 1, v), seen(5));
+    check(dot<key>(cast<float>(w < 0.1f), v), seen(2));
+    check(dot<key>(where(index<key>() != 3, w, 1), v), seen(2));
+  }
+}
+
+/// Against float64: what a function makes of each weight times its value, but nothing where the key is excluded and the result 0.
+BOOST_AUTO_TEST_CASE(functions_of_many_weights) {
+  constexpr int queries = 19, keys = 70, width = 3;
+  tensor<float, query, key> s{query{queries}, key{keys}}, floor{query{queries}, key{keys}};
+  tensor<bool, query, key> keep{query{queries}, key{keys}};
+  tensor<float, key, d_head> v{key{keys}, d_head{width}};
+  std::uint32_t state = 7;
+  const auto random = [&] { return static_cast<float>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-24f; };
+  for (float& x : s) x = 4 * random() - 2;
+  for (float& x : floor) x = random() < 0.5f ? -1 : 0;
+  for (int i = 0; i < queries; ++i)
+    for (int j = 0; j < keys; ++j) keep(i, j) = i != 4 && j % 5 != 3 && random() < 0.7f;
+  for (int j = 0; j < keys; ++j)
+    for (int d = 0; d < width; ++d) v(j, d) = j % 5 == 3 ? not_a_number : 2 * random() - 1;
+
+  const auto w = softmax<key>(where(keep, s));
+  const auto compare = [&](auto const& e, auto function) {
+    for (schedule how : {fused, unfused}) {
+      const auto got = evaluate(how, dot<key>(e, v));
+      for (int i = 0; i < queries; ++i) {
+        double total = 0;
+        for (int j = 0; j < keys; ++j) total += keep(i, j) ? std::exp(double{s(i, j)}) : 0;
+        for (int d = 0; d < width; ++d) {
+          double right = 0;
+          for (int j = 0; j < keys; ++j) {
+            double const y = function(keep(i, j) ? std::exp(double{s(i, j)}) / total : 0.0, double{floor(i, j)});
+            if (keep(i, j) || y != 0) right += y * double{v(j, d)};
+          }
+          bool const agrees = right != right ? got(i, d) != got(i, d) : std::abs(got(i, d) - right) < 1e-5;
+          BOOST_TEST(agrees, got(i, d) << " instead of " << right << " at " << i << ", " << d);
+        }
+      }
+    }
+  };
+  compare(pow(w, 2) * 8, [](double x, double) { return x * x * 8; });
+  compare(max(w, floor), [](double x, double y) { return std::max(x, y); });
+  compare(min(w * 4, 0.1f), [](double x, double) { return std::min(x * 4, 0.1); });
+  compare(min(w, floor), [](double x, double y) { return std::min(x, y); });
+  compare(where(floor < 0, 2 * w, w * w), [](double x, double y) { return y < 0 ? 2 * x : x * x; });
+  compare(max(w, 0.01f), [](double x, double) { return std::max(x, 0.01); });
 }
 
 BOOST_AUTO_TEST_CASE(signs_of_infinite_terms) {

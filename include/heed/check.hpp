@@ -144,6 +144,17 @@ template <class A, class B> constexpr bool near_name() {
   std::size_t const shorter = std::min(a.size(), b.size());
   return a.front() == b.front() && detail::letters_apart(a, b) <= (shorter < 3 ? 0U : shorter < 5 ? 1U : 3U);
 }
+/// " (a forgotten merge<head, d_head, model>?)" where two axes of the list, in its order, make up A.
+template <class A, class... B> constexpr void hint_merge(writer& w, axes<B...>) {
+  extent_t const n[] = {fixed_extent<B>..., 0};
+  std::string_view const name[] = {detail::type_name<B>()..., ""};
+  for (std::size_t i = 0; i < sizeof...(B); ++i)
+    for (std::size_t j = i + 1; j < sizeof...(B); ++j)
+      if (n[i] > 0 && fixed_extent<A> % n[i] == 0 && fixed_extent<A> / n[i] == n[j]) {
+        w(" (a forgotten merge<"), w(name[i]), w(", "), w(name[j]), w(", "), w(detail::type_name<A>()), w(">?)");
+        return;
+      }
+}
 /// What a list that lacks A has in its place: the same axis in another size, an axis of a similar name, or one that a rename
 /// could turn into A.
 template <class A, class... B>
@@ -166,6 +177,32 @@ constexpr void hint_missing(writer& w, axes<B...>, bool by_rename = true, bool b
   (say(type_tag<B>{}), ...);
   if (!related && similar == 0 && by_rename && possible > 1)
     w(" (a forgotten rename<..., "), w(detail::type_name<A>()), w(">?)");
+  if (!related && similar == 0 && possible == 0) detail::hint_merge<A>(w, axes<B...>{});
+}
+/// The hint of a merge, for the one of two lists that has a single axis where the other has its two parts. True where it was said.
+template <class... A, class... B> constexpr bool hint_regrouped(writer& w, axes<A...> one, axes<B...> other) {
+  std::size_t const before = w.size;
+  if constexpr (sizeof...(A) == 1 && sizeof...(B) == 2)
+    detail::hint_merge<A...>(w, other);
+  else if constexpr (sizeof...(A) == 2 && sizeof...(B) == 1)
+    detail::hint_merge<B...>(w, one);
+  return w.size != before;
+}
+/// " (a forgotten split<model, head, d_head>?)" where an axis of Have alone is A times another axis of Want alone.
+template <class A, class Have, class... B> constexpr void hint_split(writer& w, Have, axes<B...>) {
+  extent_t const n[] = {fixed_extent<B>..., 0};
+  std::string_view const name[] = {detail::type_name<B>()..., ""};
+  bool said = false;
+  for_each_axis(difference<Have, axes<B...>>{}, [&]<class X>(type_tag<X>) {
+    constexpr std::size_t a = index_of<A, axes<B...>>;
+    bool const there[] = {contains<B, Have>..., false};
+    for (std::size_t j = 0; j < sizeof...(B); ++j) {
+      if (said || j == a || there[j] || n[a] <= 0 || fixed_extent<X> % n[a] || fixed_extent<X> / n[a] != n[j]) continue;
+      w(" (a forgotten split<"), w(detail::type_name<X>()), w(", "), w(name[std::min(a, j)]), w(", ");
+      w(name[std::max(a, j)]), w(">?)");
+      said = true;
+    }
+  });
 }
 
 // ---------------------------------------------------------------- the same at run time

@@ -99,10 +99,17 @@ template <bool MayUnfuse, bool Explains, class... R>
        constexpr int priority = priority_of<N, std::remove_cvref_t<decltype(r.node)>...>();
        int const here = at++;
        if (priority != turn || wanted[here].done) return;
-       lower.execute(r.node, r.out, plan::hint{}, plan::excluded_value);
+       using V = typename N::value_type;
        wanted[here].done = true;
-       if constexpr (priority == 0 && !plan::excluding<false, N>::value)
-         if (r.owned) run.remember(lower.id_of(r.node), detail::with_type<typename N::value_type const>(r.own));
+       if constexpr (priority == 0 && N::heavy &&
+                     !std::is_same_v<V, plan::stored_type<V>>) {  // others read all its bits
+         run.map(lower.template store<false>(r.node, plan::hint{}, "a result that another one reads"), r.out,
+                 plan::excluded_value);
+       } else {
+         lower.execute(r.node, r.out, plan::hint{}, plan::excluded_value);
+         if constexpr (priority == 0 && !plan::excluding<false, N>::value)
+           if (r.owned) run.remember(lower.id_of(r.node), detail::with_type<V const>(r.own));
+       }
      }()),
      ...);
   }

@@ -23,6 +23,7 @@
 #include "ops/shape.hpp"        // rename, split, merge, slice, at, roll, expect
 #include "ops/gather.hpp"       // take, concat, stack, let, dropout, combine
 #include "ops/rope.hpp"         // rotary positions
+#include "ops/calls.hpp"        // calls that no word takes
 #include "ops/concepts.hpp"     // can_softmax, can_split, ...: true where a word compiles
 #include "loops.hpp"            // what plan and kernels say to each other; tile sizes
 #include "plan/lower.hpp"       // tree in, stages out

@@ -14,7 +14,10 @@ template <class Op, class A, class Left, class Right> struct contracted_axis_mis
     w("dot over axis "), w(detail::type_name<A>()), w(": the left operand has no such axis, it has "), w.list(Left{});
     w("; the right operand has "), w.list(Right{});
     detail::hint_relative<A>(w, "the right operand", "the left operand", Left{});
+    std::size_t const said = w.size;
     detail::hint_missing<A>(w, Left{}, true, false);
+    if constexpr (contains<A, Right>)
+      if (w.size == said) detail::hint_split<A>(w, Left{}, Right{});
   }
 };
 template <class Op, class A, class Left, class Right> struct contracted_axis_missing_in_right_operand {
@@ -22,7 +25,10 @@ template <class Op, class A, class Left, class Right> struct contracted_axis_mis
     w("dot over axis "), w(detail::type_name<A>()), w(": the right operand has no such axis, it has "), w.list(Right{});
     w("; the left operand has "), w.list(Left{});
     detail::hint_relative<A>(w, "the left operand", "the right operand", Right{});
+    std::size_t const said = w.size;
     detail::hint_missing<A>(w, Right{}, true, false);
+    if constexpr (contains<A, Left>)
+      if (w.size == said) detail::hint_split<A>(w, Right{}, Left{});
   }
 };
 template <class Op, class Left, class Right> struct operands_do_not_broadcast {
@@ -33,7 +39,9 @@ template <class Op, class Left, class Right> struct operands_do_not_broadcast {
     for_each_axis(difference<Left, Right>{}, [&]<class A>(type_tag<A>) {
       detail::hint_relative<A>(w, "the left operand", "the right operand", difference<Right, Left>{});
     });
-    w(" (rename an axis, or say broadcast)");
+    if (!detail::hint_regrouped(w, difference<Left, Right>{}, difference<Right, Left>{}))
+      w(Op::name == "operator*" ? " (a product that sums is dot; else rename an axis, or say broadcast)"
+                                : " (rename an axis, or say broadcast)");
   }
 };
 template <class Op, class Left, class Right> struct value_types_differ {
@@ -100,6 +108,7 @@ template <class Stored, class Target> struct destination_has_other_axes {
     for_each_axis(difference<Stored, Target>{}, [&]<class A>(type_tag<A>) {
       detail::hint_relative<A>(w, "the expression", "the tensor", difference<Target, Stored>{});
     });
+    (void)detail::hint_regrouped(w, difference<Stored, Target>{}, difference<Target, Stored>{});
   }
 };
 template <class Found, class Wanted> struct expected_other_axes {
@@ -108,6 +117,7 @@ template <class Found, class Wanted> struct expected_other_axes {
     for_each_axis(difference<Wanted, Found>{}, [&]<class A>(type_tag<A>) {
       detail::hint_relative<A>(w, "the expectation", "the expression", difference<Found, Wanted>{});
     });
+    (void)detail::hint_regrouped(w, difference<Found, Wanted>{}, difference<Wanted, Found>{});
   }
 };
 template <class A, class B, class C, class = sizes<fixed_extent<B>, fixed_extent<C>, fixed_extent<A>>>

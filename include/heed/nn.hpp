@@ -15,4 +15,5 @@
 #include "nn/grouped_attention.hpp"  // grouped_query_attention
 #include "nn/encoder.hpp"            // encoder_layer
 #include "nn/decoder.hpp"            // decoder_layer, with a memory or a cache
+#include "nn/calls.hpp"              // calls that no layer takes
 // clang-format on

@@ -2,41 +2,16 @@
 // In: stages, as plan/lower.hpp finds them. Out: each stage described (for explain and limits) and, unless only planned, run by
 // its kernel at once.
 // Next to read: evaluate.hpp, the words that start it.
-// (Longer than the rest: one class, a function for each kind of stage and what they share.)
 #pragma once
 
-#include "kernel/contract.hpp"
-#include "kernel/rows.hpp"
-#include "kernel/stage_group.hpp"
 #include "kernel/stream.hpp"
-#include "plan/leaves.hpp"
 #include "plan/lower.hpp"
-#include "plan/report.hpp"
-#include "policy.hpp"
-#include "program.hpp"
-
-#include <memory>
-#include <optional>
+#include "run/choices.hpp"
+#include "run/made.hpp"
+#include "run/state.hpp"
 
 namespace heed::detail {
 inline namespace HEED_ARCH {
-
-/// A result that the caller asked for, as the stages see it: another stage may fill it on the way.
-struct wanted_result {
-  void const* type = nullptr;  // key of the node's type
-  void const* node = nullptr;
-  void* data = nullptr;  // null: the storage is not of the value's type
-  extent_t strides[loops::max_rank] = {};
-  bool done = false;
-};
-template <class T> inline constexpr char type_key = 0;
-
-/// A stored result. (Not cleared: a runner holds room for many, and most runs have a few.)
-struct stored_result {
-  node_id id;
-  void const* data;
-  extent_t strides[loops::max_rank];
-};
 
 /// Rows of a contraction; by itself: all of them.
 struct band {
@@ -44,182 +19,13 @@ struct band {
   bool whole() const { return count < 0; }
 };
 
-/// A contraction's operands and epilogue, as kernels read them, and the loops over them.
-template <class SA, class V, class T, class L, class R, class Epilogue>
-class made_contraction : public kernel::ready_stage {
-  L left_;
-  R right_;
-  Epilogue tree_;
-
- public:
-  made_program<SA, T, Epilogue> program{tree_};
-  made_program<SA, V, L> load_left{left_};
-  made_program<SA, V, R> load_right{right_};
-  kernel::contract_stage<V> stage;
-  std::optional<kernel::contract_run<V>> loops;
-
-  made_contraction(L const& left, R const& right, Epilogue const& epilogue)
-      : left_(left),
-        right_(right),
-        tree_(epilogue) {}
-  int threads() const override { return loops->threads(); }
-  std::size_t scratch_bytes() const override { return loops->scratch_bytes(); }
-  std::size_t shared_bytes() const override { return loops->shared_bytes(); }
-  void run(kernel::team& t, char* memory, std::size_t per_thread, char* shared) const override {
-    loops->run(t, memory, per_thread, shared);
-  }
-};
-
-/// Loops that share their blocks out, on so many threads at most.
-template <class Stage> class made_stage : public kernel::ready_stage {
- public:
-  Stage stage;
-  int team = 1;
-
-  int threads() const override { return stage.threads(team); }
-  std::size_t scratch_bytes() const override { return stage.scratch_bytes(); }
-  void run(kernel::team& t, char* memory, std::size_t per_thread, char*) const override {
-    stage.run(t, memory, per_thread);
-  }
-};
-/// An elementwise tree with its loops.
-template <class SA, class T, class Tree> class made_map : public made_stage<kernel::map_stage> {
-  Tree tree_;
-
- public:
-  made_program<SA, T, Tree> program{tree_};
-
-  explicit made_map(Tree const& tree) : tree_(tree) {}
-};
-/// A tree over rows, its sink (no_axis: none) and its epilogue, with their loops.
-template <class SA, class V, class T, class Tree, class Sink, class Epilogue>
-class made_rows : public made_stage<kernel::row_stage<V>> {
-  Tree rows_;
-  Sink sink_;
-  Epilogue tree_;
-
-  static auto sink_program(Sink const& sink) {
-    if constexpr (std::is_same_v<Sink, no_axis>)
-      return no_axis{};
-    else
-      return detail::make_program<SA, V>(sink);
-  }
-
- public:
-  made_program<SA, T, Epilogue> program{tree_};
-  made_program<SA, V, Tree> rows_program{rows_};
-  decltype(sink_program(sink_)) sink = sink_program(sink_);
-
-  made_rows(Tree const& rows, Sink const& s, Epilogue const& epilogue) : rows_(rows), sink_(s), tree_(epilogue) {}
-  loops::program const* sink_or_null() const {
-    if constexpr (std::is_same_v<Sink, no_axis>)
-      return nullptr;
-    else
-      return &sink;
-  }
-};
-
-/// What becomes of the stages. They run; or they are only described, without memory; or they are rehearsed: planned with all
-/// the memory that they will take, so that the run after it, from the same mark of the arena, finds it there and cannot fail
-/// for want of it once something is written. A rehearsal reads no results, since there are none, and where the numbers would
-/// decide it takes the memory of either way.
-enum class staging { run, describe, rehearse };
-
 /// Explains: describes stages; a run that only runs does not compile the words for it.
-template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class runner {
+template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class runner : public run_state {
  public:
   using repeated_types = Repeated;
   using wanted_types = Wanted;
   static constexpr bool may_unfuse = MayUnfuse;
-
-  runner(policy const& p, arena& memory, plan::report* report, staging mode)
-      : unfused_(p.schedule == schedule::unfused),
-        threads_(p.threads),
-        limit_(p.store_limit),
-        memory_(memory),
-        report_(report),
-        dry_(mode == staging::describe),
-        rehearses_(mode == staging::rehearse) {}
-
-  bool is_unfused() const { return unfused_; }
-  std::size_t bytes_stored() const { return stored_bytes_; }
-
-  // ---------------------------------------------------------------- memory and results
-  template <class T, class A>
-  void allocate(leaf<T, A>& l, std::size_t bytes, std::string_view name, std::string_view why) {
-    if (__builtin_add_overflow(stored_bytes_, bytes, &stored_bytes_))
-      stored_bytes_ = std::numeric_limits<std::size_t>::max();
-    if (stored_bytes_ > limit_)
-      throw shape_error("evaluate: the plan would store " + std::to_string(stored_bytes_) +
-                        " bytes between its stages, more than the limit of " + std::to_string(limit_) +
-                        "; the last of them would be " + std::string(name) + " with axes " + detail::axis_names(A{}) +
-                        ": " + std::string(why));
-    if (pending_ < most_pending) waiting_[pending_] = {bytes, why.data()};
-    ++pending_;
-    if (dry_) {  // an address that nothing reads, so that plans which only describe tell results apart, too
-      l.data = reinterpret_cast<T*>(nowhere_);  // NOLINT(performance-no-int-to-ptr)
-      nowhere_ += (bytes + 127) / 64 * 64;
-    } else
-      l.data = reinterpret_cast<T*>(memory_.take(bytes));
-  }
-  template <class T, class A> void remember(node_id id, leaf<T, A> const& l) {
-    if (id == 0) return;
-    stored_result r;
-    r.id = id;
-    r.data = l.data;
-    std::copy(l.strides, l.strides + A::rank, r.strides);
-    if (count_ < inline_results)
-      results_[count_++] = r;
-    else
-      more_results_ = ::new (static_cast<void*>(memory_.take(sizeof(later_result)))) later_result{r, more_results_};
-  }
-  stored_result const* lookup(node_id id) const {
-    for (int i = 0; i < count_; ++i)
-      if (results_[i].id == id) return &results_[i];
-    for (later_result const* l = more_results_; l; l = l->next)
-      if (l->result.id == id) return &l->result;
-    return nullptr;
-  }
-  bool known(node_id id) const { return id != 0 && lookup(id) != nullptr; }
-  /// Fills in the memory of a stored result; its extents are those of the node, which the caller knows.
-  template <class T, class A, class N> bool find(node_id id, leaf<T, A>& l, N const& extents_of) {
-    if (id == 0) return false;
-    stored_result const* r = lookup(id);
-    if (!r) return false;
-    l.data = static_cast<T*>(const_cast<void*>(r->data));
-    std::copy(r->strides, r->strides + A::rank, l.strides);
-    int i = 0;
-    for_each_axis(A{}, [&]<class X>(type_tag<X>) { l.extents[i++] = extents_of.template extent<X>(); });
-    return true;
-  }
-
-  void set_destinations(memory_range const* ranges, int count) { destinations_ = ranges, destination_count_ = count; }
-  void set_results(wanted_result* results, int count) { wanted_ = results, wanted_count_ = count; }
-  /// Where the log-sum-exp of these scores is to go, if it is one of the results: its stage is then done.
-  template <class Lse, class S, class Shape> auto request_lse(S const& softmax, node_id scores, Shape const& shape) {
-    using Axes = typename Lse::axes_type;
-    leaf<typename Lse::value_type, Axes> l;
-    for (int i = 0; i < wanted_count_; ++i) {
-      wanted_result& w = wanted_[i];
-      if (w.done || w.type != &type_key<Lse> || (!w.data && !dry_)) continue;
-      Lse const& n = *static_cast<Lse const*>(w.node);
-      if (n.operand.id != scores || scores == 0) continue;
-      if constexpr (Lse::has_sink)
-        if (!same_terminal(n.sink, softmax.sink)) continue;
-      l.data = static_cast<typename Lse::value_type*>(w.data);
-      std::copy(w.strides, w.strides + Axes::rank, l.strides);
-      int at = 0;
-      for_each_axis(Axes{}, [&]<class X>(type_tag<X>) { l.extents[at++] = shape.template extent<X>(); });
-      w.done = true;
-      break;
-    }
-    return l;
-  }
-  template <class T> static bool same_terminal(scalar<T> const& a, scalar<T> const& b) { return a.value == b.value; }
-  template <class T, class A> static bool same_terminal(leaf<T, A> const& a, leaf<T, A> const& b) {
-    return a.data == b.data && std::equal(a.strides, a.strides + A::rank, b.strides);
-  }
-  template <class X> static bool same_terminal(X const&, X const&) { return false; }
+  using run_state::run_state;
 
   // ---------------------------------------------------------------- checks before a stage
   /// True where the term has the excluding value nowhere, as far as a look at it may cost.
@@ -398,10 +204,6 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       group_.add(*made.release());
       if (!rows.whole()) flush();
     }
-  }
-  /// Runs the stages that wait to be one.
-  void flush() {
-    if (!group_.empty()) group_.run(memory_, rehearses_);
   }
 
   /// dot(tree over dots with weights, values): the tree for a band of rows, stored, then the values. False where the widths
@@ -657,148 +459,6 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   }
 
  private:
-  // ---------------------------------------------------------------- helpers of the stages
-  struct destroyed_only {
-    template <class X> void operator()(X* x) const { std::destroy_at(x); }
-  };
-  /// In the arena: it is ended, but its memory stays until the run ends.
-  template <class X, class... Y> std::unique_ptr<X, destroyed_only> make(Y const&... y) {
-    static_assert(alignof(X) <= 64);
-    return std::unique_ptr<X, destroyed_only>(::new (static_cast<void*>(memory_.take(sizeof(X)))) X(y...));
-  }
-  /// Whether a stage that reads these programs can wait with those that wait; if not, they run now.
-  bool joins(std::initializer_list<loops::program const*> reads) {
-    bool const fits = !unfused_ && group_.takes(reads);
-    if (!fits) flush();
-    return fits;
-  }
-  template <class T, class A> static kernel::byte_range bytes_of(leaf<T, A> const& l) {
-    if (l.data == nullptr) return {};
-    memory_range const range = detail::range_of(l);
-    return {range.low, range.high};
-  }
-  template <class N> struct axes_or_none { using type = axes<>; };
-  template <class N>
-    requires(requires { typename N::axes_type; })
-  struct axes_or_none<N> {
-    using type = typename N::axes_type;
-  };
-  template <class Tuple> struct key_axes;
-  template <class... D> struct key_axes<std::tuple<D...>> {
-    using type = unite_all<difference<typename D::key_type::axes_type, typename D::over>...>;
-  };
-  template <class Tuple> struct depth_axes;
-  template <class... D> struct depth_axes<std::tuple<D...>> { using type = unite_all<typename D::over...>; };
-
-  template <class SA, class V, class Tree> static auto optional_program(Tree const& tree) {
-    if constexpr (std::is_same_v<Tree, no_axis>)
-      return no_axis{};
-    else
-      return detail::make_program<SA, V>(tree);
-  }
-  template <class V> static kernel::matrix side(loops::program const& load) {
-    kernel::matrix m;
-    m.operand = load.operands[0];
-    m.load = &load;
-    m.native = m.operand.real && m.operand.size == static_cast<int>(sizeof(V));
-    return m;
-  }
-  template <class N> static kernel::ready_panels const* panels_of(N const& n) {
-    if constexpr (is_leaf_node<N>)
-      return static_cast<kernel::ready_panels const*>(n.owner.attached());
-    else
-      return nullptr;
-  }
-  template <class V, class S, class A> static kernel::matrix side(loops::program const& load, leaf<S, A> const&) {
-    kernel::matrix m = side<V>(load);
-    m.row_loops = kernel::decode::row_loops_for<V, std::remove_const_t<S>>();
-    return m;
-  }
-  /// A run with memory for each of its threads, and some that they share.
-  template <class Run> [[gnu::cold]] void start(Run const& run, int threads) {
-    auto const mark = memory_.here();
-    std::size_t const per_thread = (run.scratch_bytes() + 127) / 64 * 64;
-    char* const memory = memory_.take(per_thread * static_cast<std::size_t>(threads));
-    char* const shared = memory_.take(run.shared_bytes());
-    if (!rehearses_) run.run(memory, per_thread, shared);
-    memory_.back_to(mark);
-  }
-  /// Whether a program's exclusion has to be looked at on this stage at all.
-  bool masks(loops::program const& p, extent_t const* extents) const {
-    if (!p.masked || rehearses_) return p.masked != nullptr;
-    extent_t low[loops::max_rank] = {};
-    return p.classify(p.node, low, extents) != 2;
-  }
-  /// True where the target's neighbouring elements belong to the left operand's axes.
-  template <class Stage> static bool lanes_lie_left(Stage const& k) {
-    auto has_unit = [&](loops::group const& g) {
-      for (int i = 0; i < g.count; ++i)
-        if (k.target.stride[g.axis[i]] == 1 && g.extent[i] > 1) return true;
-      return false;
-    };
-    if (has_unit(k.n)) return k.n.size < 4 && k.m.size >= 16;
-    if (has_unit(k.m)) return !(k.m.size < 4 && k.n.size >= 16);
-    return k.n.size < k.m.size && k.n.size < 16;
-  }
-  template <class SA, class Outer, class Stage> static void split_rows(stage_axes<SA> const& sa, Stage& k) {
-    // rows: the axis that lies side by side in the target; else the longest
-    int best = -1;
-    loops::group const all = sa.template group<Outer>();
-    for (int i = 0; i < all.count; ++i) {
-      if (best < 0 || all.extent[i] > all.extent[best]) best = i;
-    }
-    for (int i = 0; i < all.count; ++i)
-      if (!k.keeps_rows() && k.target.stride[all.axis[i]] == 1 && all.extent[i] > 1) best = i;
-    for (int i = 0; i < all.count; ++i) (i == best ? k.rows : k.outer).add(all.axis[i], all.extent[i]);
-  }
-  static kernel::row_kind row_kind_of(kinds::softmax const&) { return kernel::row_kind::softmax; }
-  static kernel::row_kind row_kind_of(kinds::log_sum_exp const&) { return kernel::row_kind::log_sum_exp; }
-  static kernel::row_kind row_kind_of(kinds::sum const&) { return kernel::row_kind::sum; }
-  static kernel::row_kind row_kind_of(kinds::mean const&) { return kernel::row_kind::mean; }
-  static kernel::row_kind row_kind_of(kinds::maximum const&) { return kernel::row_kind::maximum; }
-  static kernel::row_kind row_kind_of(kinds::variance const&) { return kernel::row_kind::variance; }
-  static kernel::row_kind row_kind_of(kinds::argmax const&) { return kernel::row_kind::argmax; }
-  static kernel::row_kind row_kind_of(kinds::cumulative_sum const&) { return kernel::row_kind::cumulative_sum; }
-  static kernel::row_kind row_kind_of(kinds::standardised const&) { return kernel::row_kind::standardised; }
-  template <class Kind> static constexpr double operations_of() {
-    return std::is_same_v<Kind, kinds::softmax> || std::is_same_v<Kind, kinds::log_sum_exp> ? 5
-           : std::is_same_v<Kind, kinds::standardised>                                      ? 5
-                                                                                            : 1;
-  }
-  template <class Kind, bool HasValues> static constexpr kernel::stream_kind stream_kind_of() {
-    using kernel::stream_kind;
-    if constexpr (std::is_same_v<Kind, plan::stream_softmax>) return stream_kind::softmax;
-    if constexpr (std::is_same_v<Kind, plan::stream_plain>) return stream_kind::weighted_sum;
-    if constexpr (std::is_same_v<Kind, kinds::mean>) return stream_kind::mean;
-    if constexpr (std::is_same_v<Kind, kinds::maximum>) return stream_kind::maximum;
-    if constexpr (std::is_same_v<Kind, kinds::log_sum_exp>) return stream_kind::log_sum_exp;
-    return stream_kind::sum;
-  }
-  template <class Kind> static std::string_view stream_name() {
-    if constexpr (requires { Kind::name; })
-      return Kind::name;
-    else
-      return "dot";
-  }
-  template <class N> static auto const& values_of(N const& n) {
-    if constexpr (plan::is_zeroed_leaf<N>)
-      return n.operand;
-    else
-      return n;
-  }
-  template <class T, class... A> static bool all_finite(leaf<T, axes<A...>> const& l) {
-    loops::group g;
-    for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
-    if (g.size == 0) return true;
-    extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
-    for (extent_t i = 0; i < g.size; i += run) {
-      T const* p = l.data + g.offset(i, l.strides);
-      value_of_t<T> sum = 0;
-      for (extent_t j = 0; j < run; ++j) sum += static_cast<value_of_t<T>>(p[j * step]) * value_of_t<T>(0);
-      if (!(sum == 0)) return false;
-    }
-    return true;
-  }
   /// A contraction in which an excluded product meets something that is not finite: element by element, skipping it.
   template <class K, class L, class R, class Epilogue, class T, class A>
   void contract_kept(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
@@ -841,47 +501,6 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     flush();
     memory_.back_to(mark);
   }
-  template <class SA, class T, class A>
-  static std::array<extent_t, loops::max_rank> target_strides(leaf<T, A> const& l) {
-    std::array<extent_t, loops::max_rank> s{};
-    for_each_axis(A{},
-                  [&]<class X>(type_tag<X>) { s[static_cast<std::size_t>(index_of<X, SA>)] = l.template stride<X>(); });
-    return s;
-  }
-
-  // ---------------------------------------------------------------- the report
-  template <class K, class SA, class Scores, class Weights, class Values, class Epilogue>
-  static std::string stream_text(stage_axes<SA> const& sa, Scores const& scores, Weights const& weights, Values const&,
-                                 Epilogue const& epilogue, std::string_view name) {
-    constexpr bool has_values = !std::is_same_v<Values, no_axis>;
-    std::string s = plan::print(scores.tree);
-    int number = 0;
-    auto name_dot = [&](auto const& d) {
-      using Dot = std::remove_cvref_t<decltype(d)>;
-      s = replaced(s, number++,
-                   plan::concatenated({"dot<", sa.template text<typename Dot::over>(), ">(", plan::print(d.query), ", ",
-                                       plan::print(d.key), ")"}));
-    };
-    std::apply([&](auto const&... d) { (name_dot(d), ...); }, scores.dots);
-    if constexpr (!std::is_same_v<Weights, no_axis>)
-      s = with_slots(weights, plan::concatenated({"softmax<", sa.template text<K>(), ">(", s, ")"}));
-    using VA = typename axes_or_none<Values>::type;
-    return with_slots(epilogue, (has_values ? "dot<" : std::string(name) + "<") + sa.template text<K>() + ">(" + s +
-                                    (has_values ? ", [" + plan::axis_text(VA{}) + "])" : ")"));
-  }
-  template <class Tree> static std::string with_slots(Tree const& tree, std::string const& anchor, int slot = 0) {
-    return replaced(plan::print(tree), slot, anchor);
-  }
-  static std::string replaced(std::string s, int slot, std::string const& by) {
-    std::string const mark = "#" + std::to_string(slot);
-    for (std::size_t at = 0; (at = s.find(mark, at)) != s.npos; at += by.size()) s.replace(at, mark.size(), by);
-    return s;
-  }
-  template <class T, class... A> static std::string last_axis(leaf<T, axes<A...>> const&) {
-    std::string s = "one element";
-    ((s = detail::axis_name<A>()), ...);
-    return s;
-  }
   template <class Text, class SA, class T, class A, class More>
   void describe([[maybe_unused]] char const* kernel, [[maybe_unused]] Text&& text,
                 [[maybe_unused]] stage_axes<SA> const& sa, [[maybe_unused]] loops::program const& program,
@@ -913,36 +532,6 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
         report_->stages.push_back(std::move(s));
     }
   }
-
-  static constexpr int inline_results = 48;
-  bool unfused_;
-  int threads_;
-  std::size_t limit_;
-  arena& memory_;
-  plan::report* report_;
-  bool dry_;
-  bool rehearses_;
-  kernel::stage_group group_;
-  std::uintptr_t nowhere_ = 4096;
-  std::size_t stored_bytes_ = 0;
-  struct waiting_result {
-    std::size_t bytes;
-    char const* why;
-  };
-  static constexpr int most_pending = 64;
-  waiting_result waiting_[most_pending];
-  int pending_ = 0;
-  stored_result results_[inline_results];
-  int count_ = 0;
-  struct later_result {
-    stored_result result;
-    later_result const* next;
-  };
-  later_result const* more_results_ = nullptr;  // in the arena, so that a rehearsal has found their memory, too
-  wanted_result* wanted_ = nullptr;
-  int wanted_count_ = 0;
-  memory_range const* destinations_ = nullptr;
-  int destination_count_ = 0;
 };
 
 }  // namespace HEED_ARCH

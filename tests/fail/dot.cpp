@@ -167,4 +167,52 @@ int main() {
     const auto ready = packed<model<768>>(w_q);
 #endif
   }
+  {
+    // mistake 13: Heads where the model belongs
+    // says: dot over axis model<768>: the left operand has no such axis, it has (batch, query, twelve, d_head); the right operand has (model<768>, hidden) (a forgotten merge<twelve, d_head, model<768>>?)
+    // literal: dot: the left operand has no such axis
+    struct twelve : axis<12> {};
+    struct hidden : axis<> {};
+    const tensor<float, batch, query, twelve, d_head> context{batch{2}, query{5}};
+    const tensor<float, model<768>, hidden> w{hidden{9}};
+#if HEED_MISTAKE == 13
+    const auto y = dot<model<768>>(context, w);
+#else
+    const auto y = dot<model<768>>(merge<twelve, d_head, model<768>>(context), w);
+#endif
+  }
+  {
+    // mistake 14: The model where heads belong
+    // says: dot over axis twelve: the left operand has no such axis, it has (batch, query, model<768>); the right operand has (twelve, d_head, hidden) (a forgotten split<model<768>, twelve, d_head>?)
+    // literal: dot: the left operand has no such axis
+    struct twelve : axis<12> {};
+    struct hidden : axis<> {};
+    const tensor<float, twelve, d_head, hidden> w{hidden{9}};
+#if HEED_MISTAKE == 14
+    const auto y = dot<twelve, d_head>(x, w);
+#else
+    const auto y = dot<twelve, d_head>(split<model<768>, twelve, d_head>(x), w);
+#endif
+  }
+  {
+    // mistake 15: A bias as a third operand
+    // says: dot: it is called with expressions, as in dot<A...>(x, y); here the axes are (model<768>)
+    // literal: dot: it is called with expressions, as in dot<A...>(x, y)
+    const tensor<float, head, d_head> b_q;
+#if HEED_MISTAKE == 15
+    const auto y = dot<model<768>>(x, w_q, b_q);
+#else
+    const auto y = dot<model<768>>(x, w_q) + b_q;
+#endif
+  }
+  {
+    // mistake 16: A size for an axis
+    // says: dot: name the axes, as in dot<key>(x): they have no numbers
+    // literal: dot: name the axes, they have no numbers
+#if HEED_MISTAKE == 16
+    const auto y = dot<768>(x, w_q);
+#else
+    const auto y = dot<model<768>>(x, w_q);
+#endif
+  }
 }

@@ -151,4 +151,41 @@ int main() {
     const auto wide = broadcast<key>(a, key{7});
 #endif
   }
+  {
+    // mistake 12: Heads beside the model
+    // why: The context of all heads is the model axis once more, if they are merged.
+    // says: operator+: neither operand has all axes of the other: left has (query, model<512>), right has (query, head, d_head); only left has (model<512>), only right has (head, d_head) (a forgotten merge<head, d_head, model<512>>?)
+    // literal: operator: neither operand has all axes of the other (rename an axis, or say broadcast)
+    const tensor<float, query, model<512>> x{query{5}};
+    const tensor<float, query, head, d_head> context{query{5}};
+#if HEED_MISTAKE == 12
+    const auto y = x + context;
+#else
+    const auto y = x + merge<head, d_head, model<512>>(context);
+#endif
+  }
+  {
+    // mistake 13: A matrix product by *
+    // why: It is elementwise; what is summed over is said to dot.
+    // says: operator*: neither operand has all axes of the other: left has (query, model_in), right has (model_in, model_out); only left has (query), only right has (model_out) (a product that sums is dot; else rename an axis, or say broadcast)
+    // literal: operator: neither operand has all axes of the other (rename an axis, or say broadcast)
+    const tensor<float, query, model_in> x{query{5}};
+    const tensor<float, model_in, model_out> w;
+#if HEED_MISTAKE == 13
+    const auto y = x * w;
+#else
+    const auto y = dot<model_in>(x, w);
+#endif
+  }
+  {
+    // mistake 14: A cap for each head
+    // says: softcap: it is called with expressions, as in softcap(x, cap)
+    // literal: softcap: it is called with expressions, as in softcap(x, cap)
+    const tensor<float, head> caps;
+#if HEED_MISTAKE == 14
+    const auto capped = softcap(broadcast<head>(a), caps);
+#else
+    const auto capped = caps * tanh(broadcast<head>(a) / caps);
+#endif
+  }
 }

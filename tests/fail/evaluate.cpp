@@ -4,6 +4,8 @@
 // page: evaluate, evaluate_into, kv_cache
 #include <heed/heed.hpp>
 
+#include <vector>
+
 namespace {
 
 using namespace heed;
@@ -154,6 +156,39 @@ int main() {
     cache.reorder<batch>(sources);
 #else
     cache.reorder<batch>(rename<query, batch>(sources));
+#endif
+  }
+  {
+    // mistake 13: Heads into the model
+    // says: evaluate: an expression with axes (query, head, d_head) does not fit a tensor with axes (query, model): the tensor lacks (head, d_head): the expression lacks (model) (a forgotten merge<head, d_head, model>?)
+    // literal: evaluate: the expression does not fit the tensor
+    struct model : axis<512> {};
+    tensor<float, query, model> to{query{5}};
+#if HEED_MISTAKE == 13
+    evaluate_into(to, context * 2);
+#else
+    evaluate_into(to, merge<head, d_head, model>(context * 2));
+#endif
+  }
+  {
+    // mistake 14: The number of threads beside the expression
+    // says: evaluate: it is called with expressions, as in evaluate(e), evaluate<A...>(e) or evaluate(policy, e); here no axis is named
+    // literal: evaluate: it is called with expressions, as in evaluate(e), evaluate<A...>(e) or evaluate(policy, e)
+#if HEED_MISTAKE == 14
+    const auto y = evaluate(context * 2, 4);
+#else
+    const auto y = evaluate(policy{.threads = 4}, context * 2);
+#endif
+  }
+  {
+    // mistake 15: A vector as a destination
+    // says: evaluate_into: it is called with expressions, as in evaluate_into(tensor, e), evaluate_into(std::tie(tensor, other), e, f) or evaluate_into(policy, tensor, e)
+    // literal: evaluate_into: it is called with expressions, as in evaluate_into(tensor, e), evaluate_into(std::tie(tensor, other), e, f) or evaluate_into(policy, tensor, e)
+    std::vector<float> numbers(5);
+#if HEED_MISTAKE == 15
+    evaluate_into(numbers, sum<head, d_head>(context));
+#else
+    evaluate_into(view<float, query>(numbers.data(), query{5}), sum<head, d_head>(context));
 #endif
   }
 }

@@ -142,4 +142,25 @@ int main() {
     const auto merged = combine(context, lse, context, log_sum_exp<key>(scores));
 #endif
   }
+  {
+    // mistake 12: concat of three
+    // says: concat: it is called with expressions, as in concat<A>(x, y), two at a time; here the axes are (key)
+    // literal: concat: it is called with expressions, as in concat<A>(x, y), two at a time
+#if HEED_MISTAKE == 12
+    const auto all = concat<key>(k, v, k);
+#else
+    const auto all = concat<key>(concat<key>(k, v), k);
+#endif
+  }
+  {
+    // mistake 13: dropout without a seed
+    // why: No state is hidden: the same seed drops the same elements.
+    // says: dropout: it is called with expressions, as in dropout(x, p, seed)
+    // literal: dropout: it is called with expressions, as in dropout(x, p, seed)
+#if HEED_MISTAKE == 13
+    const auto kept = dropout(q, 0.1);
+#else
+    const auto kept = dropout(q, 0.1, 1234);
+#endif
+  }
 }

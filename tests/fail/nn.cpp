@@ -193,4 +193,14 @@ int main() {
     nn::attention_cache<float, attention, key, batch> cache{key{9}, batch{2}};
 #endif
   }
+  {
+    // mistake 15: The parameters before the input
+    // says: multi_head_attention: it is called with expressions, as in multi_head_attention<query, key>(x, parameters, mask, positions) or multi_head_attention<key>(x, memory, parameters, mask); here the axes are (query, key)
+    // literal: multi_head_attention: it is called with expressions, as in multi_head_attention<query, key>(x, parameters, mask, positions) or multi_head_attention<key>(x, memory, parameters, mask)
+#if HEED_MISTAKE == 15
+    const auto y = nn::multi_head_attention<query, key>(p, x);
+#else
+    const auto y = nn::multi_head_attention<query, key>(x, p);
+#endif
+  }
 }

@@ -4,6 +4,8 @@
 // page: softmax, sum, mean, max, argmax, norms
 #include <heed/heed.hpp>
 
+#include <vector>
+
 namespace {
 
 using namespace heed;
@@ -175,6 +177,38 @@ int main() {
     const auto y = rms_norm<model<512>>(x, gain);
 #else
     const auto y = rms_norm<model<512>>(x, cast<float>(gain));
+#endif
+  }
+  {
+    // mistake 15: dim=-1 as the axis
+    // says: softmax: name the axes, as in softmax<key>(x): they have no numbers
+    // literal: softmax: name the axes, they have no numbers
+#if HEED_MISTAKE == 15
+    const auto weights = softmax<-1>(scores);
+#else
+    const auto weights = softmax<key>(scores);
+#endif
+  }
+  {
+    // mistake 16: Numbers of no tensor
+    // why: A vector has no axes until a view gives them to it.
+    // says: softmax: it is called with expressions, as in softmax<A...>(x) or softmax<A...>(x, sink); here the axes are (key)
+    // literal: softmax: it is called with expressions, as in softmax<A...>(x) or softmax<A...>(x, sink)
+    const std::vector<float> logits(7);
+#if HEED_MISTAKE == 16
+    const auto weights = softmax<key>(logits);
+#else
+    const auto weights = softmax<key>(view<const float, key>(logits.data(), key{7}));
+#endif
+  }
+  {
+    // mistake 17: A norm without parameters
+    // says: layer_norm: it is called with expressions, as in layer_norm<A>(x, gamma, beta) or layer_norm<A>(x, gamma, beta, eps); here the axes are (model<512>)
+    // literal: layer_norm: it is called with expressions, as in layer_norm<A>(x, gamma, beta) or layer_norm<A>(x, gamma, beta, eps)
+#if HEED_MISTAKE == 17
+    const auto y = layer_norm<model<512>>(x);
+#else
+    const auto y = layer_norm<model<512>>(x, 1, 0);
 #endif
   }
 }

@@ -100,4 +100,15 @@ int main() {
     const auto turned = rope<d_head, query>(cast<float>(whole), rope_pairs::half);
 #endif
   }
+  {
+    // mistake 8: Which elements turn together
+    // why: Models differ in it, so there is no default.
+    // says: rope: it is called with expressions, as in rope<A, Position>(x, pairs, base, past) or rope<A, Half>(x, pairs, cosines, sines); here the axes are (d_head, query)
+    // literal: rope: it is called with expressions, as in rope<A, Position>(x, pairs, base, past) or rope<A, Half>(x, pairs, cosines, sines)
+#if HEED_MISTAKE == 8
+    const auto turned = rope<d_head, query>(q, 10000);
+#else
+    const auto turned = rope<d_head, query>(q, rope_pairs::half, 10000);
+#endif
+  }
 }

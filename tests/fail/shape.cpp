@@ -202,4 +202,46 @@ int main() {
     const auto last = at<query>(x, x.extent<query>() - 1);
 #endif
   }
+  {
+    // mistake 17: Chunks of a size
+    // why: split divides one axis into two; parts of an axis are slices.
+    // says: split: it is called with expressions, as in split<A, Major, Minor>(x, Major{m}, Minor{n}); here the axes are (query)
+    // literal: split: it is called with expressions, as in split<A, Major, Minor>(x, Major{m}, Minor{n})
+#if HEED_MISTAKE == 17
+    const auto first = split<query>(x, 2);
+#else
+    const auto first = slice<query>(x, 0, 2);
+#endif
+  }
+  {
+    // mistake 18: A merge without a name for the result
+    // says: merge: it is called with expressions, as in merge<Major, Minor, A>(x); here the axes are (head, d_head)
+    // literal: merge: it is called with expressions, as in merge<Major, Minor, A>(x)
+#if HEED_MISTAKE == 18
+    const auto y = merge<head, d_head>(q);
+#else
+    const auto y = merge<head, d_head, model>(q);
+#endif
+  }
+  {
+    // mistake 19: Elements at the ids of a tensor
+    // says: at: it is called with expressions, as in at<A>(x, i), i a number (for ids in a tensor say take); here the axes are (query)
+    // literal: at: it is called with expressions, as in at<A>(x, i), i a number (for ids in a tensor say take)
+    const tensor<int, key> ids{key{2}};
+#if HEED_MISTAKE == 19
+    const auto y = at<query>(x, ids);
+#else
+    const auto y = take<query>(x, ids);
+#endif
+  }
+  {
+    // mistake 20: A slice of the first axis
+    // says: slice: it is called with expressions, as in slice<A>(x, from, to) or slice<A, To>(x, from); here no axis is named
+    // literal: slice: it is called with expressions, as in slice<A>(x, from, to) or slice<A, To>(x, from)
+#if HEED_MISTAKE == 20
+    const auto y = slice(x, 0, 2);
+#else
+    const auto y = slice<query>(x, 0, 2);
+#endif
+  }
 }

@@ -169,4 +169,14 @@ int main() {
     [[maybe_unused]] const auto i = index<key>();
 #endif
   }
+  {
+    // mistake 14: The number of heads for their slopes
+    // says: alibi: it is called with expressions, as in alibi<query, key>(slopes) or alibi<query, key>(slopes, past); here the axes are (query, key)
+    // literal: alibi: it is called with expressions, as in alibi<query, key>(slopes) or alibi<query, key>(slopes, past)
+#if HEED_MISTAKE == 14
+    const auto bias = alibi<query, key>(8);
+#else
+    const auto bias = alibi<query, key>(alibi_slopes<head>());
+#endif
+  }
 }

@@ -46,6 +46,7 @@ class source {
 struct filling {
   double spread = 0.6;
   double minus_infinities = 0;  // a share of additive -infinity
+  double not_numbers = 0;       // a share of NaN, in some of the trials
   const table* kept = nullptr;  // where it is 0 lies what must never be seen: NaN, infinity, the largest number
 };
 
@@ -78,10 +79,12 @@ class trial {
     auto result = make<T, A...>(extents, true, f.kept == nullptr);
     const double odd = f.kept ? one_of({std::numeric_limits<double>::quiet_NaN(), infinity, -infinity, 3e38}) : 0;
     const bool infinities = f.minus_infinities > 0 && random_.chance(0.7);
+    const bool not_numbers = f.not_numbers > 0 && random_.chance(0.3);
     const table* const tables[] = {f.kept ? f.kept : &result.r};
     walk(result.r.axes, result.r.extents, tables, [&](std::size_t i, const std::size_t(&o)[1]) {
       double x = f.spread * random_.normal();
       if (infinities && random_.chance(f.minus_infinities)) x = -infinity;
+      if (not_numbers && random_.chance(f.not_numbers)) x = std::numeric_limits<double>::quiet_NaN();
       if (f.kept && f.kept->whole[o[0]] == 0) x = odd;
       element_of(result, i) = to_storage<T>(x);
     });
@@ -95,6 +98,20 @@ class trial {
     read_back(result);
     result.r.truth = std::is_same_v<T, bool>;
     return result;
+  }
+  /// The same elements, out of a cache that was filled in two steps, with a part between them taken out again.
+  template <class Key, class T, class... A> auto cached(const heed::view<const T, A...>& x) {
+    using cache = typename cache_over<T, Key, std::tuple<>, A...>::type;
+    const extent n = x.template extent<Key>(), first = below(n + 1), more = below(n - first + 1);
+    auto const kept = std::apply(
+        [](auto... open) { return std::make_shared<cache>(open...); },
+        std::tuple_cat(open_extent<A>(x.template extent<A>() + (std::is_same_v<A, Key> ? more + below(3) : 0))...));
+    kept->append(heed::slice<Key>(x, 0, first));
+    kept->append(heed::slice<Key>(x, 0, more));
+    kept->drop(first, first + more);
+    kept->append(heed::slice<Key>(x, first, n));
+    buffers_.push_back(kept);
+    return kept->view();
   }
   /// Truth values: all, none, or a share of them.
   template <class... A> input<bool, A...> truths(std::array<extent, sizeof...(A)> extents) {
@@ -119,6 +136,7 @@ class trial {
     const auto one = run(heed::fused, 1);
     compare("fused", one, want);
     same_bits(one, run(heed::fused, 3));
+    into_view(e, one, typename decltype(one)::axes_type{});
     compare("unfused", run(heed::unfused, 2), want);
   }
   template <class E, class F> void check_both(const E& e, const F& f, const table& want_e, const table& want_f) {
@@ -185,6 +203,14 @@ class trial {
     buffers_.push_back(std::move(buffer));
     return data;
   }
+  template <class T, class Key, class Others, class... A> struct cache_over;
+  template <class T, class Key, class... B, class X, class... A>
+  struct cache_over<T, Key, std::tuple<B...>, X, A...>
+      : std::conditional_t<std::is_same_v<X, Key>, cache_over<T, Key, std::tuple<B...>, A...>,
+                           cache_over<T, Key, std::tuple<B..., X>, A...>> {};
+  template <class T, class Key, class... B> struct cache_over<T, Key, std::tuple<B...>> {
+    using type = heed::kv_cache<T, Key, B...>;
+  };
   template <class Axis> static auto open_extent(extent n) {
     if constexpr (Axis::static_extent < 0)
       return std::tuple<Axis>(Axis{n});
@@ -208,13 +234,16 @@ class trial {
   }
   /// Where element i in row-major order of the view lies.
   template <class T, class... A> static T& element_of(const input<T, A...>& x, std::size_t i) {
-    const extent strides[] = {x.v.template stride<A>()..., 0};
-    extent offset = 0, rest = static_cast<extent>(i);
-    for (std::size_t a = sizeof...(A); a-- > 0;) {
-      offset += rest % x.r.extents[a] * strides[a];
-      rest /= x.r.extents[a];
-    }
+    const extent offset = offset_of({x.v.template stride<A>()...}, x.r.extents, i);
     return const_cast<T*>(x.v.data())[offset];  // NOLINT: the buffer is the trial's own
+  }
+  static extent offset_of(const std::vector<extent>& strides, const std::vector<extent>& extents, std::size_t i) {
+    extent offset = 0, rest = static_cast<extent>(i);
+    for (std::size_t a = extents.size(); a-- > 0;) {
+      offset += rest % extents[a] * strides[a];
+      rest /= extents[a];
+    }
+    return offset;
   }
   template <class T, class... A> static void read_back(input<T, A...>& x) {
     for (std::size_t i = 0; i < x.r.count(); ++i)
@@ -223,6 +252,29 @@ class trial {
         x.r.reals[i] = {v, 0, std::isinf(v) ? 0 : std::abs(v)};
       } else
         x.r.whole[i] = static_cast<std::int64_t>(element_of(x, i));
+  }
+
+  /// Evaluated into a view in any order and with gaps: the same bits there, and nothing anywhere else.
+  template <class E, class Result, class... A> void into_view(const E& e, const Result& want, heed::axes<A...>) {
+    using T = typename Result::value_type;
+    const layout l = lay_out({want.template extent<A>()...}, false);
+    T *const data = guarded_buffer<T>(l.size), *const untouched = guarded_buffer<T>(l.size);
+    const auto destination = [&]<std::size_t... I>(std::index_sequence<I...>) {
+      const heed::strides<sizeof...(A)> strides(l.strides[I]...);
+      return std::apply([&](auto... open) { return heed::view<T, A...>(data + l.first, open..., strides); },
+                        std::tuple_cat(open_extent<A>(want.template extent<A>())...));
+    }
+    (std::index_sequence_for<A...>{});
+    heed::evaluate_into(heed::policy{.threads = 2, .memory = &memory_}, destination, e);
+    const table shape = table_over({A::number...}, {want.template extent<A>()...}, false);
+    for (std::size_t i = 0; i < shape.count(); ++i) {
+      T& here = data[l.first + offset_of(l.strides, shape.extents, i)];
+      if (std::memcmp(&here, want.data() + i, sizeof here) != 0)
+        return fail("into a view other bits than into a tensor, at element " + std::to_string(i));
+      here = untouched[&here - data];
+    }
+    if (std::memcmp(data, untouched, static_cast<std::size_t>(l.size) * sizeof(T)) != 0)
+      fail("something is written beside the elements of a view");
   }
 
   template <class Result> void compare(const char* how, const Result& got, const table& want) {

@@ -84,6 +84,7 @@ element combine_reals(operation f, const element& l, const element& r) {
     }
     case operation::power: {
       const double value = std::pow(l.value, r.value);
+      if (l.value == 0 && l.error == 0) return {value, 0, value};
       const double moved = l.value > l.error ? std::abs(r.value) * l.error / (l.value - l.error) : infinity;
       return rounded(value, std::abs(value),
                      std::abs(value) * (std::expm1(moved) + 8 * u * (1 + std::abs(r.value * std::log(l.value)))));
@@ -145,6 +146,8 @@ void combine_exclusions(operation f, const table& l, const table& r, table& y) {
       y.zeroed[i] = l.zeroes(o[0]);
     else if (sum)
       y.zeroed[i] = l.zeroes(o[0]) && r.zeroes(o[1]);
+    else  // what the smaller, the larger or the power left at 0
+      y.zeroed[i] = (l.zeroes(o[0]) || r.zeroes(o[1])) && y.reals[i].value == 0;
   });
 }
 
@@ -173,7 +176,8 @@ table apply(function f, const table& x) {
   result.sum = result.number = false;
   // a softmax's zero that stays a zero stays excluded
   if (f != function::negate && f != function::absolute && f != function::rectify && f != function::square_root &&
-      f != function::hyperbolic_tangent && f != function::floor)
+      f != function::hyperbolic_tangent && f != function::floor && f != function::gelu && f != function::gelu_tanh &&
+      f != function::silu)
     result.zeroed.clear();
   for (element& e : result.reals) e = apply_to(f, e);
   for (std::int64_t& n : result.whole) {
@@ -278,6 +282,8 @@ table choose(const table& c, const table& left, const table& right) {
     spread_flags(exclusions.kept, result.kept);
     spread_flags(exclusions.marked, result.marked);
   }
+  const bool zeroes = reals && (!l.zeroed.empty() || !r.zeroed.empty());
+  if (zeroes) result.zeroed.resize(result.count());
   const table* const tables[] = {&c, &l, &r};
   walk(result.axes, result.extents, tables, [&](std::size_t i, const std::size_t(&o)[3]) {
     const bool first = c.whole[o[0]] != 0;
@@ -285,6 +291,7 @@ table choose(const table& c, const table& left, const table& right) {
       result.reals[i] = first ? l.reals[o[1]] : r.reals[o[2]];
     else
       result.whole[i] = first ? l.whole[o[1]] : r.whole[o[2]];
+    if (zeroes) result.zeroed[i] = (l.zeroes(o[1]) || r.zeroes(o[2])) && result.reals[i].value == 0;
   });
   return result;
 }

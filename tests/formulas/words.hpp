@@ -53,6 +53,9 @@ inline table softmax(const axis_list& over, const table& x, const table& sink) {
 inline table log_sum_exp(const axis_list& over, const table& x, const table& sink) {
   return log_sum_exp(over, x, &sink);
 }
+/// Attention over two sets of keys from that over each: context and log-sum-exp of the first, then of the second.
+std::pair<table, table> combine_contexts(const table& context_a, const table& sum_a, const table& context_b,
+                                         const table& sum_b);
 table sum(const axis_list& over, const table& x);
 table mean(const axis_list& over, const table& x);
 table largest(const axis_list& over, const table& x);

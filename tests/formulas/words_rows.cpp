@@ -48,6 +48,26 @@ table reduced(const axis_list& over, const table& x, bool real) {
   return result;
 }
 
+/// The sum of some elements of a table, of reals or of integers.
+struct running_total {
+  element real;
+  std::uint64_t whole = 0;
+  void add(const table& x, std::size_t at) {
+    if (x.real) {
+      real.value += x.reals[at].value;
+      real.size += x.reals[at].size;
+      real.error += x.reals[at].error;
+    } else
+      whole += static_cast<std::uint64_t>(x.whole[at]);
+  }
+  void store(table& result, std::size_t at, std::size_t terms) const {
+    if (result.real)
+      result.reals[at] = {real.value, real.error + static_cast<double>(terms + 2) * rounding * real.size, real.size};
+    else
+      result.whole[at] = static_cast<std::int64_t>(whole);
+  }
+};
+
 struct exponentials {
   double total = 0;  // of exp(x - largest), the sink's included
   double moved = 0;  // error of the logarithm of the total
@@ -153,23 +173,47 @@ table log_sum_exp(const axis_list& over, const table& x, const table* sink) {
   });
   return result;
 }
+std::pair<table, table> combine_contexts(const table& context_a, const table& sum_a, const table& context_b,
+                                         const table& sum_b) {
+  table total = united(sum_a, sum_b), context = united(context_a, context_b);
+  total.contracted = sum_a.contracted || sum_b.contracted;
+  context.contracted = context.sum = true;
+  const auto size = [](const element& e) { return std::isinf(e.value) ? 0 : std::abs(e.value) + e.error; };
+  const auto added = [&](const element& a, const element& b) {
+    const double m = a.value != a.value || b.value != b.value ? a.value + b.value : std::max(a.value, b.value);
+    if (m == -infinity) return element{m, 0, 0};
+    const double value = m + std::log(std::exp(a.value - m) + std::exp(b.value - m));
+    return element{value, a.error + b.error + 8 * rounding * (1 + size(a) + size(b)), size(a) + size(b) + 1};
+  };
+  const table* const sums[] = {&sum_a, &sum_b};
+  walk(total.axes, total.extents, sums,
+       [&](std::size_t i, const std::size_t(&o)[2]) { total.reals[i] = added(sum_a.reals[o[0]], sum_b.reals[o[1]]); });
+  const table* const all[] = {&context_a, &sum_a, &context_b, &sum_b};
+  walk(context.axes, context.extents, all, [&](std::size_t i, const std::size_t(&o)[4]) {
+    const element& a = sum_a.reals[o[1]];
+    const element& b = sum_b.reals[o[3]];
+    const element both = added(a, b);
+    const double moved = std::expm1(2 * (a.error + b.error) + 8 * rounding * (2 + size(a) + size(b)));
+    element& y = context.reals[i];
+    const auto add = [&](const element& x, const element& part) {
+      const double w = both.value == -infinity ? 0 : std::exp(part.value - both.value);
+      y.value += w * x.value;
+      y.size += w * x.size;
+      y.error += w * (x.error + (x.size + x.error) * moved);
+    };
+    add(context_a.reals[o[0]], a);
+    add(context_b.reals[o[2]], b);
+    y.error += 4 * rounding * y.size;
+  });
+  return {context, total};
+}
+
 table sum(const axis_list& over, const table& x) {
   table result = reduced(over, x, x.real);
   for_rows(over, x, result, true, [&](std::size_t i, std::size_t, const std::vector<std::size_t>& kept) {
-    std::uint64_t total = 0;
-    element y;
-    for (const std::size_t at : kept)
-      if (x.real) {
-        y.value += x.reals[at].value;
-        y.size += x.reals[at].size;
-        y.error += x.reals[at].error;
-      } else
-        total += static_cast<std::uint64_t>(x.whole[at]);
-    y.error += static_cast<double>(kept.size() + 2) * rounding * y.size;
-    if (x.real)
-      result.reals[i] = y;
-    else
-      result.whole[i] = static_cast<std::int64_t>(total);
+    running_total total;
+    for (const std::size_t at : kept) total.add(x, at);
+    total.store(result, i, kept.size());
   });
   return result;
 }
@@ -244,22 +288,11 @@ table running_sum(int axis, const table& x) {
   const table rest = without(x, {axis});
   const table* const tables[] = {&x};
   walk(rest.axes, rest.extents, tables, [&](std::size_t, const std::size_t(&o)[1]) {
-    element y;
-    std::uint64_t total = 0;
+    running_total total;
     for (std::size_t k = 0; k < n; ++k) {
       const std::size_t at = o[0] + k * step;
-      if (x.keeps(at) && x.marks(at)) {
-        if (x.real) {
-          y.value += x.reals[at].value;
-          y.size += x.reals[at].size;
-          y.error += x.reals[at].error;
-        } else
-          total += static_cast<std::uint64_t>(x.whole[at]);
-      }
-      if (x.real)
-        result.reals[at] = {y.value, y.error + static_cast<double>(k + 2) * rounding * y.size, y.size};
-      else
-        result.whole[at] = static_cast<std::int64_t>(total);
+      if (x.keeps(at) && x.marks(at)) total.add(x, at);
+      total.store(result, at, k);
     }
   });
   return result;

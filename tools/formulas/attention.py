@@ -4,7 +4,7 @@ import dataclasses
 
 import grammar
 import layouts
-from integers import arithmetic, clipped, index, integer, number as whole_number, sequence_pair, some, truth
+from integers import arithmetic, clipped, index, integer, number as whole_number, of_two, sequence_pair, some, truth
 from writer import SEQUENCES, STATIC, WIDTHS, Node, axis_numbers
 
 MOST_AXES = 5
@@ -62,11 +62,19 @@ def key_tensor(g, r, axes, depth):
         x_axes = {a: n for a, n in axes.items() if a not in wide}
         x_axes[inner] = g.extent(inner)
         w_axes = {inner: g.extent(inner), **{a: axes[a] for a in wide}}
-        x, w = g.leaf(x_axes, filling), g.leaf(w_axes)
+        x, w = cached(g, g.leaf(x_axes, filling)), g.leaf(w_axes)
         g.heavy += 1
         g.cost({**x_axes, **w_axes})
         return Node(f"heed::dot<{inner}>({x.heed}, {w.heed})", f"ref::dot({{{inner}::number}}, {x.ref}, {w.ref})", dict(axes))
-    return g.leaf(axes, filling)
+    return cached(g, g.leaf(axes, filling))
+
+
+def cached(g, x):
+    """Now and then the same tensor, read out of a kv_cache."""
+    grows = [a for a in x.axes if a not in STATIC]
+    if not grows or not g.chance(0.15):
+        return x
+    return dataclasses.replace(x, heed=f"t.cached<{g.random.choice(grows)}>({x.heed})")
 
 
 def dot(over, left, right, axes, g):
@@ -230,7 +238,7 @@ def softmax(g, r, s):
 
 def changed_weights(g, r, w):
     for _ in range(g.pick(0, 0, 0, 1, 1, 2)):
-        shape = g.random.randrange(6)
+        shape = g.random.randrange(8)
         if shape == 0:
             w = grammar.dropout(g, w)
         elif shape == 1:
@@ -243,9 +251,31 @@ def changed_weights(g, r, w):
         elif shape == 4:
             g.heavy += 1
             w = dataclasses.replace(w, heed=f"heed::let({w.heed})", ref=f"ref::let({w.ref})")
-        else:
+        elif shape == 5:
             w = grammar.apply("negate", w)
+        else:
+            w = bent_weights(g, r, w)
     return w
+
+
+def bent_weights(g, r, w):
+    """Weights through what is not linear in them. Most of it leaves a softmax's zeros zeros."""
+    shape = g.random.randrange(6)
+    if shape == 0:
+        return grammar.apply(g.pick("gelu", "gelu_tanh", "silu", "hyperbolic_tangent"), w)
+    if shape == 1:
+        return of_two("pow", w, grammar.number(2.0))
+    if shape == 2:
+        word, bound = g.pick(("min", 0.25), ("max", 0.0), ("max", 0.125))
+        return of_two(word, w, grammar.number(bound))
+    if shape == 3:
+        return of_two(g.pick("min", "max"), w, g.leaf(some(g, r.scores)))
+    if shape == 4:
+        c = truth(g, r.scores, 1)
+        both = [w, grammar.number(g.pick(0.0, 0.0, 1.5))]
+        g.random.shuffle(both)
+        return Node(f"heed::where({c.heed}, {both[0].heed}, {both[1].heed})", f"ref::choose({c.ref}, {both[0].ref}, {both[1].ref})", dict(w.axes))
+    return grammar.apply("exponential", w)
 
 
 def plain_weights(g, r, s):
@@ -271,10 +301,26 @@ def with_values(g, r, w, axes, depth):
     return dot(r.keys, w, v, axes, g)
 
 
+def combined(g, r, axes):
+    """Two sets of keys, each with its softmax, as one: the context and the log-sum-exp."""
+    g.heavy += 4
+    texts, refs = [], []
+    for _ in range(2):
+        weights, total = softmax(g, r, g.shared(edited(g, r, raw_scores(g, r, 0), 2)))
+        part = with_values(g, r, weights, axes, 0)
+        texts += [part.heed, total.heed]
+        refs += [part.ref, total.ref]
+    name = g.name("e")
+    g.statements.append((f"const auto {name} = heed::combine({', '.join(texts)});", f"const auto r_{name} = ref::combine_contexts({', '.join(refs)});"))
+    return Node(f"{name}.first", f"r_{name}.first", dict(axes)), Node(f"{name}.second", f"r_{name}.second", total.axes)
+
+
 def context_and_sum(g, axes, depth):
     """A context over these axes; now and then the log-sum-exp of its scores as well."""
     g.heavy += 3
     r = roles(g, axes)
+    if g.chance(0.08):
+        return combined(g, r, axes)
     s = edited(g, r, raw_scores(g, r, depth), g.pick(1, 2, 3, 4))
     kind = g.random.randrange(10)
     total = None

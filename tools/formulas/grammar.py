@@ -5,7 +5,7 @@ import random as random_numbers
 
 import attention
 import layouts
-from integers import RELATIONS, arithmetic, integer, number as whole_number, some, truth
+from integers import RELATIONS, arithmetic, integer, of_two, number as whole_number, some, truth
 from writer import COUNTS, SEQUENCES, STATIC, WIDTHS, Node, Writer, axis_numbers
 
 MOST_AXES = 5
@@ -53,7 +53,7 @@ def unary(g, x):
     if shape == 6:
         base = binary("+", apply("absolute", x), number(0.5))
         p = g.pick(2.0, 0.5, -1.5)
-        return Node(f"heed::pow({base.heed}, {p})", f"ref::combine(ref::operation::power, {base.ref}, ref::number({p}))", x.axes)
+        return of_two("pow", base, number(p))
     if shape == 7:
         return binary(g.pick("*", "/", "+", "-"), x, number(g.pick(0.5, 2.0, -0.25, 1.5)))
     if shape == 8:
@@ -74,8 +74,7 @@ def real(g, axes, depth):
         if g.chance(0.3):
             left, right = right, left
         if g.chance(0.2):
-            word, name = g.pick(("min", "smaller"), ("max", "larger"))
-            return Node(f"heed::{word}({left.heed}, {right.heed})", f"ref::combine(ref::operation::{name}, {left.ref}, {right.ref})", dict(axes))
+            return of_two(g.pick("min", "max"), left, right)
         if g.chance(0.15):
             return binary("/", left, binary("+", apply("absolute", right), number(0.5)))
         return binary(g.pick("+", "-", "*", "*"), left, right)
@@ -162,7 +161,7 @@ def reduction(g, axes, depth):
         return Node(f"heed::{word}<{', '.join(over)}>({x.heed}, {sink.heed})", f"ref::{name}({axis_numbers(over)}, {x.ref}, {sink.ref})", dict(axes))
     made = Node(f"heed::{word}<{', '.join(over)}>({x.heed})", f"ref::{name}({axis_numbers(over)}, {x.ref})", dict(axes))
     if word == "max":
-        made = Node(f"heed::max({made.heed}, -4.0)", f"ref::combine(ref::operation::larger, {made.ref}, ref::number(-4.0))", dict(axes))
+        made = of_two("max", made, number(-4.0))
     return made
 
 

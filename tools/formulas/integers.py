@@ -35,10 +35,17 @@ def relation(symbol, left, right):
     return Node(heed, ref, {**left.axes, **right.axes}, "truth")
 
 
-def extreme(word, left, right):
-    name = {"min": "smaller", "max": "larger"}[word]
+OF_TWO = {"min": "smaller", "max": "larger", "pow": "power"}
+
+
+def of_two(word, left, right, kind="real"):
     heed = f"heed::{word}({left.heed}, {right.heed})"
-    return Node(heed, f"ref::combine(ref::operation::{name}, {left.ref}, {right.ref})", {**left.axes, **right.axes}, "integer")
+    ref = f"ref::combine(ref::operation::{OF_TWO[word]}, {left.ref}, {right.ref})"
+    return Node(heed, ref, {**left.axes, **right.axes}, kind)
+
+
+def extreme(word, left, right):
+    return of_two(word, left, right, "integer")
 
 
 def integer(g, axes, depth):
@@ -49,6 +56,8 @@ def integer(g, axes, depth):
         if g.chance(0.6):
             return index(*g.random.choice(list(axes.items())))
         part = some(g, axes, 1)
+        if g.chance(0.05):  # sums and products of these need more than 32 bits
+            return g.integers(part, "-2147483648", "2147483647")
         return g.integers(part, "-3", g.pick("4", "40", "300"))
     shape = g.random.randrange(10)
     left = integer(g, axes, depth - 1)

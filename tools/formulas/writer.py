@@ -72,35 +72,28 @@ class Writer:
         self.random.shuffle(order)
         return order
 
-    def leaf(self, axes, filling=""):
-        """A tensor of reals over these axes, in any order of them."""
+    def tensor(self, kind, stem, maker, storage, axes, *more):
+        """A tensor over these axes, in any order of them, drawn when the program runs."""
         order = self.shuffled(axes)
+        name = self.name(stem)
+        extents = "{" + ", ".join(axes[a] for a in order) + "}"
+        self.tensors.append(f"const auto {name} = t.{maker}<{', '.join([*storage, *order])}>({', '.join([extents, *more])});")
+        self.cost(axes)
+        return Node(f"{name}.v", f"{name}.r", dict(axes), kind, order)
+
+    def leaf(self, axes, filling=""):
         storage = self.value_type
         if storage == "float":
             storage = self.pick("float", "float", "float", "float", "heed::bf16", "heed::f16")
-        name = self.name("x")
-        extents = ", ".join(axes[a] for a in order)
-        types = ", ".join([storage, *order])
-        self.tensors.append(f"const auto {name} = t.real<{types}>({{{extents}}}{', ' + filling if filling else ''});")
-        self.cost(axes)
-        return Node(f"{name}.v", f"{name}.r", dict(axes), order=order)
+        if not filling and self.chance(0.03):
+            filling = "{.not_numbers = 0.02}"
+        return self.tensor("real", "x", "real", [storage], axes, *([filling] if filling else []))
 
     def integers(self, axes, low, high, storage=None):
-        order = self.shuffled(axes)
-        storage = storage or self.pick("std::int32_t", "std::int64_t")
-        name = self.name("i")
-        extents = ", ".join(axes[a] for a in order)
-        self.tensors.append(f"const auto {name} = t.integers<{', '.join([storage, *order])}>({{{extents}}}, {low}, {high});")
-        self.cost(axes)
-        return Node(f"{name}.v", f"{name}.r", dict(axes), "integer")
+        return self.tensor("integer", "i", "integers", [storage or self.pick("std::int32_t", "std::int64_t")], axes, low, high)
 
     def truths(self, axes):
-        order = self.shuffled(axes)
-        name = self.name("m")
-        extents = ", ".join(axes[a] for a in order)
-        self.tensors.append(f"const auto {name} = t.truths<{', '.join(order)}>({{{extents}}});")
-        self.cost(axes)
-        return Node(f"{name}.v", f"{name}.r", dict(axes), "truth")
+        return self.tensor("truth", "m", "truths", [], axes)
 
     # ------------------------------------------------------------ sharing
     def shared(self, node):

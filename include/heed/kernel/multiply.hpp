@@ -75,7 +75,8 @@ template <class T, int Rows, int Vectors, bool Partial, beside Beside = beside::
   [[maybe_unused]] T* packed = p.packed;
 
   vector<T> sum[Rows][Vectors];
-  if (p.how == start::rescale) {
+  constexpr bool scales = Beside != beside::pack;
+  if (scales && p.how == start::rescale) {
     HEED_UNROLL
     for (int i = 0; i < Rows; ++i) {
       const vector<T> factor(scale[i]);
@@ -141,7 +142,7 @@ template <class T, int Rows, int Vectors, bool Partial, beside Beside = beside::
       sum[i][last] = load_partial(c + i * c_row + last * lanes, stored) + sum[i][last];
     }
   }
-  if (p.how == start::scaled) {
+  if (scales && p.how == start::scaled) {
     HEED_UNROLL
     for (int i = 0; i < Rows; ++i) {
       const vector<T> factor(scale[i]);

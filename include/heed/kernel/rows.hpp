@@ -187,8 +187,9 @@ template <class T> struct row_stage {
         } else
           return row_max(r.data, n);
       case row_kind::cumulative_sum: {
+        using W = std::conditional_t<std::is_integral_v<T>, std::uint64_t, T>;
         T s = 0;
-        for (extent_t i = 0; i < n; ++i) r.data[i] = s = static_cast<T>(s + r.data[i]);
+        for (extent_t i = 0; i < n; ++i) r.data[i] = s = static_cast<T>(static_cast<W>(s) + static_cast<W>(r.data[i]));
         return s;
       }
       default: break;
@@ -230,6 +231,9 @@ template <class T> struct row_stage {
           if (sink) l += static_cast<T>(std::exp(extra - m));
           if (kind == row_kind::log_sum_exp) return m + std::log(l);
           row_scale(r.data, n, T(1) / l);
+          if (l != l && r.kept)  // NaN stays among those that are kept
+            for (extent_t i = 0; i < n; ++i)
+              if (!r.is_kept(i)) r.data[i] = 0;
           return T(0);
         }
         default: break;

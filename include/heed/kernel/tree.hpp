@@ -216,11 +216,12 @@ template <int L, int I, class Op, class T, class... E> struct kept_at<L, I, appl
 template <class Storage, class V> HEED_INLINE void store_lanes(char* to, V const& v) {
   store(reinterpret_cast<Storage*>(to), v);
 }
-/// The number that stands for `fill` in the tree's type.
-template <class T> T fill_value(double fill) {
-  if constexpr (std::is_same_v<T, std::int64_t>)
-    return fill < -9.2e18 ? std::numeric_limits<std::int64_t>::min() : static_cast<std::int64_t>(fill);
-  else
+/// The number that stands for `fill`, computed as T and stored as Storage; -infinity is the lowest whole number there.
+template <class T, class Storage> T fill_value(double fill) {
+  if constexpr (std::is_same_v<T, std::int64_t>) {
+    using limits = std::numeric_limits<std::conditional_t<std::is_integral_v<Storage>, Storage, T>>;
+    return fill < -9.2e18 ? limits::min() : static_cast<std::int64_t>(fill);
+  } else
     return static_cast<T>(fill);
 }
 /// f(cursor, where the result goes) for each vector of each row. What the loop needs lies in local variables: through
@@ -254,7 +255,7 @@ void run_masked(void const* node, loops::bound const* in, char* out, extent_t ou
   constexpr int L = lanes_of<N>;
   N const n = *static_cast<N const*>(node);
   using V = lane_type<typename N::value_type>;
-  V const excluded = kernel::fill_value<V>(fill);
+  V const excluded = kernel::fill_value<V, Storage>(fill);
   kernel::for_vectors<L, Storage>(
       terminal_numbers<N>{}, in, out, out_row, rows,
       lanes, [&](cursor const& c, char* to) __attribute__((always_inline)) {

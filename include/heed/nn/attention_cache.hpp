@@ -11,6 +11,16 @@ inline namespace HEED_ARCH {
 struct attention_cache_word {
   static constexpr std::string_view name = "attention_cache";
 };
+/// action(); where it throws, the cache is as long as before.
+template <class Cache, class Action> auto append_or_restore(Cache& cache, Action const& action) {
+  extent_t const before = cache.length();
+  try {
+    return action();
+  } catch (...) {
+    cache.truncate(before);
+    throw;
+  }
+}
 }  // namespace HEED_ARCH
 }  // namespace detail
 
@@ -64,7 +74,8 @@ template <class T, class A, class Key, class... B>
 inline constexpr bool is_attention_cache<attention_cache<T, A, Key, B...>> = true;
 
 /// Self-attention of the positions that come after those in the cache, by parts; their keys and values are computed and
-/// appended at once, so x is best a tensor. Mask and positions get the number of positions that were there before.
+/// appended at once, so x is best a tensor. Mask and positions get the number of positions that were there before. Where it
+/// throws, as for a mask of other extents, nothing is appended.
 ///
 ///     auto a = nn::multi_head_attention_parts<query, key>(x, p, cache);
 ///     auto [y, w] = heed::evaluate(a.output, a.weights);  // the weights [batch, query, head, key] of all keys so far
@@ -79,12 +90,14 @@ auto multi_head_attention_parts(expression auto const& x, P const& p, Cache& cac
   extent_t const past = cache.length();
   auto const q = detail::with_past(positions, nn::project_queries(in, p), past);
   auto const k = detail::with_past(positions, nn::project_keys(in, p), past);
-  cache.append(heed::rename<Query, Key>(k), heed::rename<Query, Key>(nn::project_values(in, p)));
   auto const apply = [&](auto const& scores) { return detail::with_past(mask, scores, past); };
-  auto const a = nn::attend<Key, typename P::d_head_axis>(
-      q, cache.keys.view(), cache.values.view(),
-      [&](auto const& scores) { return detail::masked_scores<Key>(mask, apply, scores); });
-  return attention_parts{a, nn::project_context(a.context, p)};
+  return detail::append_or_restore(cache, [&] {
+    cache.append(heed::rename<Query, Key>(k), heed::rename<Query, Key>(nn::project_values(in, p)));
+    auto const a = nn::attend<Key, typename P::d_head_axis>(
+        q, cache.keys.view(), cache.values.view(),
+        [&](auto const& scores) { return detail::masked_scores<Key>(mask, apply, scores); });
+    return attention_parts{a, nn::project_context(a.context, p)};
+  });
 }
 /// The same as an expression; causal unless another mask is given.
 ///

@@ -117,8 +117,10 @@ template <class Query, class Key, class MemoryKey, class Place, class Memory, cl
 auto decoder_layer(Place place, expression auto const& x, Memory const& memory, P const& p, Cache& cache,
                    Activation const& activation = {}, Mask const& mask = {}, MemoryMask const& memory_mask = {},
                    Positions const& positions = {}) {
-  return detail::decode<MemoryKey>(place, x, memory, p, activation, memory_mask, [&](auto const& n) {
-    return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
+  return detail::append_or_restore(cache, [&] {
+    return detail::decode<MemoryKey>(place, x, memory, p, activation, memory_mask, [&](auto const& n) {
+      return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
+    });
   });
 }
 /// A layer without memory, as of a language model: the encoder layer of the positions that come after those in the
@@ -136,11 +138,13 @@ auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cac
   else if constexpr (!P::one_model)
     return detail::poison{};
   else {
-    auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
-      return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
+    return detail::append_or_restore(cache, [&] {
+      auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
+        return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
+      });
+      return nn::residual(place, h, p.feed_forward_norm,
+                          [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
     });
-    return nn::residual(place, h, p.feed_forward_norm,
-                        [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
   }
 }
 

@@ -44,18 +44,12 @@ template <class T, class S> auto number_beside(S s) {
     return scalar<S>(s);
   else if constexpr (std::is_same_v<T, bool> && std::is_same_v<S, bool>)
     return scalar<bool>(s);
-  else if constexpr (is_integer<T>)
-    return scalar<T>(static_cast<T>(s));
   else
     return scalar<std::int64_t>(static_cast<std::int64_t>(s));
 }
 template <class Other, class E> auto operand_node(E const& e) {
   if constexpr (plain_number<E>) {
-    using T = typename node_of<Other>::value_type;
-    if constexpr (is_integer<T> && is_integer<E>)
-      return scalar<std::int64_t>(static_cast<std::int64_t>(e));
-    else
-      return detail::number_beside<T>(e);
+    return detail::number_beside<typename node_of<Other>::value_type>(e);
   } else
     return detail::as_node(e);
 }
@@ -344,9 +338,7 @@ template <class L, class R>
 auto max(L const& l, R const& r) { return detail::binary<detail::ops::maximum, void, detail::spans::nested>(l, r); }
 /// @}
 /// @private
-template <class... A>
-  requires(sizeof...(A) > 0)
-auto min(expression auto const& x) {
+template <class... A> auto min(expression auto const& x) {
   if constexpr (!detail::is_poison<decltype(x)>)
     HEED_REFUSE("min<A>(x): there is no such reduction: say -max<A>(-x)",
                 detail::mistakes::word_is_not_there<detail::minimum_word, axes<A...>>);

@@ -278,8 +278,9 @@ auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const
     constexpr T lowest = -std::numeric_limits<T>::infinity();
     auto m = heed::let(heed::max(lse_a, lse_b));
     auto safe = heed::where(m == lowest, T(0), m);
-    auto a = heed::exp(lse_a - safe);
-    auto b = heed::exp(lse_b - safe);
+    // not -infinity in a sum: a reduction over the result would take it for an exclusion
+    auto a = heed::exp(heed::max(lse_a, std::numeric_limits<T>::lowest()) - safe);
+    auto b = heed::exp(heed::max(lse_b, std::numeric_limits<T>::lowest()) - safe);
     auto total = a + b;
     auto divisor = heed::let(heed::where(m == lowest, T(1), total));
     return std::pair(context_a * heed::let(a / divisor) + context_b * heed::let(b / divisor),

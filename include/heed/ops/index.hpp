@@ -160,7 +160,7 @@ auto where(C const& c, A const& a, B const& b) {
       if constexpr (detail::expression_like<X>)
         return detail::as_node(x);
       else if constexpr (detail::expression_like<O>)
-        return detail::number_beside<typename detail::node_of<O>::value_type>(x);
+        return detail::operand_node<O>(x);
       else if constexpr (std::is_floating_point_v<X> || std::is_same_v<X, bool>)
         return detail::scalar<X>(x);
       else

@@ -181,7 +181,10 @@ inline constexpr bool keeps_zeros =
     std::is_same_v<Op, ops::divided> || std::is_same_v<Op, ops::negated> || std::is_same_v<Op, ops::dropped> ||
     std::is_same_v<Op, ops::first_of> || std::is_same_v<Op, ops::absolute> || std::is_same_v<Op, ops::rectified> ||
     std::is_same_v<Op, ops::square_root> || std::is_same_v<Op, ops::hyperbolic_tangent> ||
-    std::is_same_v<Op, ops::capped> || std::is_same_v<Op, ops::rounded_down>;
+    std::is_same_v<Op, ops::capped> || std::is_same_v<Op, ops::rounded_down> ||
+    std::is_same_v<Op, ops::gaussian_unit> || std::is_same_v<Op, ops::gaussian_unit_tanh> ||
+    std::is_same_v<Op, ops::sigmoid_unit>;
+template <class T> inline constexpr bool keeps_zeros<ops::cast_to<T>> = true;
 template <class Op, class T, class A, class L, class... R>
   requires(keeps_zeros<Op>)
 struct zero_rule<map<Op, T, A, L, R...>> {
@@ -197,6 +200,44 @@ struct zero_rule<map<Op, T, A, L, R>> {
     auto r = plan::zero_keep(n.template operand<1>());
     using Axes = broadcast_t<typename decltype(l)::axes_type, typename decltype(r)::axes_type>;
     return detail::make_map<ops::either, bool, Axes>(ops::either{}, std::move(l), std::move(r));
+  }
+};
+
+/// What makes 0 of a 0 for some numbers beside it: pow(w, 2) does, pow(w, 0) does not.
+template <class Op>
+inline constexpr bool may_keep_zeros =
+    std::is_same_v<Op, ops::power> || std::is_same_v<Op, ops::minimum> || std::is_same_v<Op, ops::maximum> ||
+    std::is_same_v<Op, ops::chosen> || std::is_same_v<Op, ops::less> || std::is_same_v<Op, ops::less_equal> ||
+    std::is_same_v<Op, ops::greater> || std::is_same_v<Op, ops::greater_equal> || std::is_same_v<Op, ops::equal> ||
+    std::is_same_v<Op, ops::not_equal> || std::is_same_v<Op, ops::both> || std::is_same_v<Op, ops::either>;
+template <class Op, class T, class A, class... E>
+  requires(may_keep_zeros<Op>)
+struct zero_rule<map<Op, T, A, E...>> {
+  using node = map<Op, T, A, E...>;
+  static constexpr int zeroed = (int{zero_rule<E>::value} + ...);
+  static constexpr bool value = zeroed > 0;
+  /// The operand as it is where the softmax excluded: 0. (Of several, one may be none there: as they are computed.)
+  template <class X> static auto excluded(X const& x) {
+    if constexpr (zeroed == 1 && zero_rule<X>::value)
+      return scalar<typename X::value_type>(typename X::value_type{});
+    else
+      return x;
+  }
+  template <class... X> static auto remains(node const& n, X... x) {  // whether it is no zero there
+    auto there = detail::make_map<Op, T, unite_all<typename X::axes_type...>>(n.op, std::move(x)...);
+    if constexpr (std::is_same_v<T, bool>)
+      return there;
+    else
+      return plan::is_not(there, 0);
+  }
+  static auto keep(node const& n) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      auto all = plan::conjunction(plan::zero_keep(n.template operand<I>())...);
+      auto some = remains(n, excluded(n.template operand<I>())...);
+      using Axes = broadcast_t<typename decltype(all)::axes_type, typename decltype(some)::axes_type>;
+      return detail::make_map<ops::either, bool, Axes>(ops::either{}, std::move(all), std::move(some));
+    }
+    (std::index_sequence_for<E...>{});
   }
 };
 

@@ -24,6 +24,10 @@ struct stream_plain {};
 
 inline constexpr double excluded_value = -std::numeric_limits<double>::infinity();
 
+/// What values are stored as between stages: as what they are computed in, so that storing changes none. Whole numbers have 64
+/// bits whatever their type says.
+template <class V> using stored_type = std::conditional_t<is_integer<V>, std::int64_t, V>;
+
 /// A dot that a streamed tree computes a tile at a time, with its operands in memory.
 template <class Over, class Key, class Query> struct score_dot {
   using over = Over;
@@ -111,7 +115,7 @@ template <class Backend> class lowering {
 
   // ================================================================ store: a node in memory of its own
   template <bool Marks, class N> auto store(N const& n, hint const& shape, std::string_view why) {
-    using V = typename N::value_type;
+    using V = stored_type<typename N::value_type>;
     using Leaf = leaf<V const, typename N::axes_type>;
     constexpr bool beside = excluding<Marks, N>::value;
     constexpr bool zeroed = is_reduction<N> && zero_rule<N>::value;
@@ -190,7 +194,7 @@ template <class Backend> class lowering {
   }
   /// A flat tree through a map stage.
   template <class F> auto store_flat(F const& flat, hint const& shape, std::string_view why, node_id id) {
-    using V = typename F::value_type;
+    using V = stored_type<typename F::value_type>;
     leaf<V const, typename F::axes_type> l;
     if (b_.find(id, l, hint{flat, shape})) return l;
     auto fresh = new_leaf<V>(typename F::axes_type{}, flat, shape, why);
@@ -718,7 +722,7 @@ template <class Backend> class lowering {
   /// Each operand in memory (terminals as they are): the node-by-node schedule.
   template <bool Marks, class N> auto stored_operand(N const& n, hint const& shape) {
     if constexpr (is_map<N>) {
-      using V = typename N::value_type;
+      using V = stored_type<typename N::value_type>;
       leaf<V const, typename N::axes_type> values;
       node_id const id = marked_id<Marks, N>(id_of(n));
       hint const wide{n, shape};
