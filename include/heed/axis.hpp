@@ -24,9 +24,17 @@
 namespace heed {
 
 /// Extents, coordinates, strides and offsets: signed and 64 bits wide wherever pointers are.
+///
+///     extent_t n = x.extent<query>();
 using extent_t = std::ptrdiff_t;
 
 /// Thrown where an operation is written, as soon as the extents that do not fit are known.
+///
+///     try {
+///       auto c = dot<key>(softmax<key>(s), v);  // as long in s as in v?
+///     } catch (shape_error const& e) {
+///       std::cerr << e.what();  // says which axis is how long in which operand
+///     }
 struct shape_error : std::invalid_argument {
   using std::invalid_argument::invalid_argument;
 };
@@ -49,8 +57,11 @@ struct named_extent {
 
 }  // namespace detail
 
-/// An axis is a type. `struct d_head : heed::axis<64> {};` has its extent in the type, `struct key : heed::axis<> {};`
-/// gets it at run time, as in `key{128}`. Two tags are two axes, whatever their names and extents.
+/// An axis is a type. This one has its extent in the type; where Extent is left out it comes at run time, as in `key{128}`.
+/// Two tags are two axes, whatever their names and extents.
+///
+///     struct d_model : heed::axis<768> {};
+///     heed::tensor<float, key, d_model> e{key{128}};  // d_model is said already: giving it is refused
 template <extent_t Extent = detail::dynamic> struct axis {
   static_assert(Extent >= 0, "an axis has an extent of at least 0");
   /// The extent, or -1 where it is known at run time.
@@ -60,6 +71,9 @@ template <extent_t Extent = detail::dynamic> struct axis {
   constexpr axis(std::integral auto) {}  // NOLINT: d_head{64} is refused by those who get it
 };
 /// An axis whose extent is given at run time: `key{128}`, by any integer; a negative one is shape_error.
+///
+///     struct frame : heed::axis<> {};
+///     heed::tensor<float, frame> loudness{frame{100}};
 template <> struct axis<detail::dynamic> {
   /// -1: known at run time.
   static constexpr extent_t static_extent = detail::dynamic;
@@ -67,7 +81,9 @@ template <> struct axis<detail::dynamic> {
   detail::named_extent size{};
 };
 
-/// A list of axes, in order. `axes<batch, query, model>`.
+/// A list of axes, in order: the `axes_type` of an expression.
+///
+///     static_assert(std::is_same_v<decltype(x)::axes_type, axes<batch, query, model>>);
 template <class... A> struct axes {
   static constexpr std::size_t rank = sizeof...(A);  ///< how many
 };

@@ -38,9 +38,13 @@ Storage cache_storage(axes<Open...>, [[maybe_unused]] X const&... extents) {
 
 inline namespace HEED_ARCH {
 
-/// Keys or values of a sequence that grows: `kv_cache<float, key, batch, kv_head, d_head> k{key{2048}, batch{1}};`
-/// append(e) stores e behind what is there, view() is an expression over what is filled. Past the capacity append throws
-/// shape_error and changes nothing. Sequences of different length in one batch: lengths in an integer tensor, and a mask.
+/// Keys or values of a sequence that grows, [Key, A...], stored as T: append(e) stores e behind what is there, view() is an
+/// expression over what is filled. Past the capacity append throws shape_error and changes nothing. Sequences of
+/// different length in one batch: lengths in an integer tensor, and a mask.
+///
+///     kv_cache<float, key, batch, head, d_head> keys{key{2048}, batch{1}};  // the capacity as the extent of key
+///     keys.append(k);
+///     auto s = where(causal<query, key>(keys.length() - 1), dot<d_head>(q, keys.view()));
 template <class T, class Key, class... A> class kv_cache {
   static constexpr bool fine = detail::axis_tag<Key> && detail::is_dynamic<Key> && !detail::contains<Key, axes<A...>>;
   static_assert(sizeof(detail::checked_cache<fine, Key, A...>));
@@ -161,6 +165,9 @@ template <class T, class Key, class... A> class kv_cache {
 
 /// A snapshot of w laid out for contractions over A...: its rows along the other axes lie side by side, and once more in the panels
 /// that the kernels read, so that no evaluation packs them. It stands wherever w does, and takes twice its memory.
+///
+///     auto weight = packed<model>(w_q);     // once
+///     tensor y = evaluate(dot<model>(x, weight));  // as often as needed
 template <class... A> auto packed(expression auto const& w) {
   using E = std::remove_cvref_t<decltype(w)>;
   if constexpr (detail::is_poison<E>)

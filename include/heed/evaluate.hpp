@@ -350,7 +350,10 @@ void evaluate_into(P const& p, D&& destination, expression auto const& e) {
 }
 /// @}
 /// @{
-/// Several at once: `evaluate_into(std::tie(c, l), context, lse)`.
+/// Several at once, each into its own; what they share is computed once. Refused and thrown as above.
+///
+///     tensor<float, batch, query, head> l{batch{1}, query{12}};
+///     evaluate_into(std::tie(y, l), dot<key>(softmax<key>(s), v), log_sum_exp<key>(s));
 template <class... D> void evaluate_into(std::tuple<D&...> const& destinations, expression auto const&... e) {
   detail::evaluate_to_several<false>({}, destinations, e...);
 }
@@ -399,8 +402,9 @@ void evaluate_into(D&&, expression auto const& e) {
 /// @{
 /// The plan that evaluate would run: stages, loops, bytes and operations. By the same code, so it cannot disagree.
 ///
-///     std::cout << explain(y);
-///     if (explain(unfused, y).bytes_stored > 1 << 30) ...
+///     auto context = dot<key>(softmax<key>(s), v);
+///     std::cout << explain(context);
+///     bool large = explain(unfused, context).bytes_stored > 1 << 30;
 auto explain(expression auto const&... e) {
   if constexpr ((detail::is_poison<decltype(e)> || ...))
     return plan::report{};

@@ -307,10 +307,15 @@ template <class N> inline constexpr bool is_index_expression = !is_real<typename
 inline namespace HEED_ARCH {
 
 /// Anything lazy: tensors, views, slices and what the words make of them.
+///
+///     auto scaled = [](expression auto const& e) { return 0.125f * e; };
+///     auto y = softmax<key>(scaled(s));
 template <class E>
 concept expression = detail::expression_like<E>;
 
 /// `has_axes<E, query, key>`: E is an expression over these axes and no others, in any order.
+///
+///     static_assert(has_axes<decltype(dot<d_head>(q, k)), batch, head, query, key>);
 template <class E, class... A>
 concept has_axes = expression<E> && detail::same_set<typename std::remove_cvref_t<E>::axes_type, axes<A...>> &&
     detail::distinct<axes<A...>>;

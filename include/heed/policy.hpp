@@ -14,6 +14,8 @@
 namespace heed {
 
 /// fused: few passes, nothing stored that can stream. unfused: every node stored, by the same vectorised, threaded kernels.
+///
+///     tensor y = evaluate(policy{.schedule = schedule::unfused}, softmax<key>(s));  // or evaluate(unfused, ...)
 enum class schedule { fused, unfused };
 inline constexpr schedule fused = schedule::fused;      ///< few passes
 inline constexpr schedule unfused = schedule::unfused;  ///< every node stored
@@ -88,6 +90,11 @@ class arena {
 
 /// Memory that runs share one after the other: from the second run of an expression on, nothing is allocated. Used by two
 /// runs at the same time it throws std::logic_error.
+///
+///     workspace memory;
+///     tensor<float, batch, query, head, d_head> c{batch{1}, query{12}};
+///     for (int step = 0; step < 10; ++step)
+///       evaluate_into(policy{.memory = &memory}, c, dot<key>(softmax<key>(s), v));
 class workspace {
   detail::arena memory_;
   std::atomic<bool> busy_{false};
@@ -126,7 +133,12 @@ class workspace {
   };
 };
 
-/// First argument of evaluate, evaluate_into and explain: `policy{.schedule = unfused, .threads = 2, .memory = &w}`.
+/// First argument of evaluate, evaluate_into and explain: how an expression is run, never what its value is.
+///
+///     workspace memory;
+///     tensor y = evaluate(policy{.threads = 2, .memory = &memory, .store_limit = 1 << 20}, dot<key>(softmax<key>(s), v));
+///
+/// shape_error: a plan that stores more than store_limit.
 struct policy {
   heed::schedule schedule = heed::schedule::fused;  ///< fused, or node by node
   int threads = 0;                                  ///< 0: OpenMP's default

@@ -11,6 +11,10 @@
 namespace heed {
 
 /// The upper half of a float: its range, with 8 bits of precision. Stored so, computed as float.
+///
+///     tensor<bf16, model, head, d_head> w;
+///     evaluate_into(w, w_q);          // rounded once
+///     auto scores = dot<model>(x, w);  // float
 struct bf16 {
   std::uint16_t bits;  ///< as in memory
 
@@ -36,6 +40,10 @@ struct bf16 {
 };
 
 /// IEEE 754 binary16: 11 bits of precision, up to 65504. Stored so, computed as float.
+///
+///     tensor<f16, batch, key, head, d_head> stored;
+///     evaluate_into(stored, k);
+///     auto scores = dot<d_head>(q, stored);  // float
 struct f16 {
   std::uint16_t bits;  ///< as in memory
 

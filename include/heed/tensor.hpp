@@ -232,7 +232,12 @@ struct uninitialised {};
 
 }  // namespace detail
 
-/// Strides in elements, one for each axis in the order of the view's type: `strides{1, 512}`.
+/// Strides in elements, one for each axis in the order of the view's type.
+///
+///     std::vector<float> columns(12 * 512);  // model by model
+///     view<float, query, model> e(columns.data(), query{12}, strides{1, 12});
+///
+/// Refused: another number of strides than axes.
 template <std::size_t N> struct strides {
   std::array<extent_t, N> values;  ///< as given
   /// Any integers.
@@ -242,8 +247,14 @@ template <std::size_t N> struct strides {
 /// @private
 template <std::integral... I> strides(I...) -> strides<sizeof...(I)>;
 
-/// Foreign memory under named axes: `view<const float, batch, query, model> v(pointer, batch{8}, query{128});`
-/// Does not own; row-major in the order written unless strides are given. The only thing here that can dangle.
+/// Foreign memory under named axes: A... in the order of the type, elements T or const T. Does not own; row-major in the
+/// order written unless strides are given. The only thing here that can dangle.
+///
+///     std::vector<float> numbers(8 * 128 * 512);
+///     view<const float, batch, query, model> e(numbers.data(), batch{8}, query{128});
+///     tensor y = evaluate(softmax<model>(e));
+///
+/// Refused: an axis twice, an open extent that is not given, one that stands in the type. shape_error: a negative extent.
 template <class T, class... A> class view : public detail::expression_base {
   static_assert(sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<std::remove_const_t<T>>,
                                             detail::view_word, T, A...>));
@@ -339,7 +350,14 @@ template <class T, class... A> class view : public detail::expression_base {
 };
 
 /// Owns its elements: 64-byte aligned, row-major in the order written, zero-initialised. Copies are deep.
-/// `tensor<float, batch, query, model> x{batch{2}, query{12}};` names the extents that the type leaves open, once each.
+/// A... are its axes, T is float, double, bf16, f16, an integer or bool.
+///
+///     tensor<float, batch, query, model> e{batch{2}, query{12}};  // the extents that the type leaves open, once each
+///     e(0, 3, 5) = 1;                                             // in the order of the type
+///     extent_t n = e.extent<query>();
+///
+/// Refused: an axis twice, other types, an open extent that is not given, one that stands in the type. shape_error: a
+/// negative extent, more elements than 64 bits count.
 template <class T, class... A> class tensor : public detail::expression_base {
   static_assert(
       sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<T>, detail::tensor_word, T, A...>));
@@ -483,6 +501,11 @@ template <detail::expression_like E> tensor(E const&) -> tensor<float>;  // refu
 
 /// True where both have the same extents and the same bits in every element (so a NaN equals itself, and -0 is not 0).
 /// `==` compares element by element and is an expression.
+///
+///     tensor once = evaluate(x + a);
+///     bool same = identical(once, evaluate(unfused, x + a));
+///
+/// Refused: expressions, other axes or another type.
 template <class T, class... A> bool identical(tensor<T, A...> const& a, tensor<T, A...> const& b) {
   for (std::size_t i = 0; i < sizeof...(A); ++i)
     if (a.heed_leaf().extents[i] != b.heed_leaf().extents[i]) return false;

@@ -13,6 +13,8 @@
 namespace heed::interop {
 
 /// Gives a tensor of DLPack back to whom it came from.
+///
+///     std::unique_ptr<DLManagedTensor, heed::interop::dlpack_deleter<DLManagedTensor>> owner(managed);
 template <class Managed> struct dlpack_deleter {
   /// Calls its deleter, if it has one.
   void operator()(Managed* m) const {
@@ -21,6 +23,8 @@ template <class Managed> struct dlpack_deleter {
 };
 /// A tensor of DLPack that belongs to nobody else: `release()` goes into a capsule of Python, or to whoever takes it.
 /// Managed is DLManagedTensor or, from DLPack 1.0 on, DLManagedTensorVersioned.
+///
+///     heed::interop::dlpack_handle<> handle = heed::interop::to_dlpack(q);
 template <class Managed = DLManagedTensor> using dlpack_handle = std::unique_ptr<Managed, dlpack_deleter<Managed>>;
 
 }  // namespace heed::interop
@@ -210,6 +214,8 @@ auto from_dlpack(Managed* managed, X const&... wanted) {
   }
 }
 /// The same of a tensor that somebody else keeps: the view dangles once that one is gone.
+///
+///     auto x = heed::interop::from_dlpack<float, query, d_head>(lent);  // view<float, query, d_head>
 template <class T, class... A, class... X> auto from_dlpack(DLTensor const& lent, X const&... wanted) {
   auto l = detail::leaf_of_dlpack<T, A...>(lent, wanted...);
   if constexpr (detail::is_poison<decltype(l)>)

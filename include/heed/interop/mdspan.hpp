@@ -176,6 +176,8 @@ template <detail::mdspan_of_memory M, class E> auto mdspan_of(E&& x) {
 #if defined(HEED_MDSPAN)
 /// The same as the mdspan that knows most: static extents as in the type; layout_right for a tensor, else layout_stride.
 /// There is this one where the standard header mdspan is, or the reference implementation of Kokkos.
+///
+///     auto m = heed::interop::mdspan_of(keys);  // Refused as above.
 template <int = 0, class E> auto mdspan_of(E&& x) {
   if constexpr (!detail::lasting_array<E>) {
     detail::refuse_array<detail::mdspan_of_word, E>();

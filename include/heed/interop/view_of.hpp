@@ -15,10 +15,14 @@ namespace heed::interop {
 ///       static constexpr heed::extent_t rank = 2;        // -1: known at run time
 ///       template <std::size_t Rank> static constexpr bool has_rank = Rank == 2;  // true if rank is -1
 ///       template <std::size_t Rank> static constexpr heed::extent_t static_extent(std::size_t) { return -1; }  // or it
-///       static auto* data(auto& x) { return x.pixels(); }                        // to const where x is
+///       static auto* data(auto& x) { return x.pixels(); }                         // to const where x is
 ///       template <std::size_t Rank> static heed::extent_t rank_of(image const&) { return 2; }
-///       template <std::size_t Rank> static heed::extent_t extent(image const& x, std::size_t i) { ... }
-///       template <std::size_t Rank> static heed::extent_t stride(image const& x, std::size_t i) { ... }  // in elements
+///       template <std::size_t Rank> static heed::extent_t extent(image const& x, std::size_t i) {
+///         return i == 0 ? x.rows() : x.columns();
+///       }
+///       template <std::size_t Rank> static heed::extent_t stride(image const& x, std::size_t i) {  // in elements
+///         return i == 0 ? x.columns() : 1;
+///       }
 ///     };
 template <class Array> struct foreign_array {};
 

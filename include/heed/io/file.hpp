@@ -25,6 +25,12 @@ namespace heed::io {
 
 /// What every reader and writer of files throws. The sentence names the file, the tensor where there is one, and what
 /// was wanted and found.
+///
+///     try {
+///       tensor w = heed::io::read_npy<float, output, input>("weights.npy");
+///     } catch (heed::io::file_error const& e) {
+///       std::cerr << e.what() << '\n';
+///     }
 struct file_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };

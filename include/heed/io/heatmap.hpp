@@ -132,6 +132,8 @@ template <class... Axes, class Weights> std::string heatmap_page(Weights const& 
 
 /// The same maps as a picture (SVG): a row of maps for each layer, a map for each head, named by its habit; the tokens
 /// stand beside the map where there is just one. Takes and throws what heatmap_page does.
+///
+///     std::string picture = heed::io::heatmap_picture(weights, {.title = "Layer 3", .keys = tokens});
 template <class... Axes, class Weights> std::string heatmap_picture(Weights const& weights, heatmap_text const& text) {
   return detail::picture_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
 }

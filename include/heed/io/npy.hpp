@@ -9,6 +9,8 @@
 namespace heed::io {
 
 /// Which axis of the elements in a file is the fastest: the last (NumPy's default) or the first.
+///
+///     heed::io::write_npy("weights.npy", w, heed::io::order::fortran);
 enum class order { c, fortran };
 
 /// A .npy file (versions 1 to 3, little endian, C or Fortran order), mapped into memory.
@@ -58,13 +60,18 @@ class npy_file {
   }
 };
 
-/// `heed::tensor w = heed::io::read_npy<float, output, input>("weights.npy");`
+/// The one tensor of a .npy file, over A...; extents by name are wanted, others are as in the file. Refused, by file_error:
+/// what npy_file refuses.
+///
+///     heed::tensor w = heed::io::read_npy<float, output, input>("weights.npy", input{512});
 template <class T, class... A, class... X>
   requires(detail::axis_tag<X>&&...)
 auto read_npy(std::filesystem::path const& path, X const&... wanted) { return npy_file(path).read<T, A...>(wanted...); }
 
 /// A tensor or view as a .npy file of version 1. What the path named before stays whole until the new file is; .npy has
-/// no type for bf16. `heed::io::write_npy("weights.npy", w);`
+/// no type for bf16, which is refused. file_error: a file that cannot be written.
+///
+///     heed::io::write_npy("weights.npy", w);
 template <detail::writable_array E>
 void write_npy(std::filesystem::path const& path, E const& e, order elements = order::c) {
   static_assert(!std::is_same_v<std::remove_const_t<typename E::value_type>, bf16>,

@@ -20,6 +20,8 @@
 namespace heed::io {
 
 /// How much of a tensor is printed.
+///
+///     std::cout << heed::io::printed(gain, {.decimals = 8, .whole = 10'000});
 struct print_choices {
   int decimals = 4;           ///< at most so many digits behind the point; zeros at the end are left out
   extent_t whole = 1000;      ///< so many elements are printed all; of more only
@@ -202,12 +204,12 @@ namespace heed::io {
 
 /// The text of a tensor or view, as `std::cout << x` prints it, in the order of the axes of its type:
 ///
-///     float [query 2, key 3]
-///     [[0.5  0.25 0.25]
-///      [1.   0.   0.  ]]
+///     std::string text = heed::io::printed(bias);  // float [query 2, key 3]
+///                                                  // [[0.5  0.25 0.25]
+///                                                  //  [1.   0.   0.  ]]
 ///
 /// Numbers have the points below each other; they have exponents where the largest is 1e6 or more, or below 1e-3.
-/// `printed(x, {.decimals = 8, .whole = 10'000})` prints more of it. Choices below 0 count as 0, an edge below 1 as 1.
+/// Choices below 0 count as 0, an edge below 1 as 1.
 template <class Elements> std::string printed(Elements const& x, print_choices choices = {}) {
   choices.decimals = std::clamp(choices.decimals, 0, 20);
   choices.edge = std::max<extent_t>(choices.edge, 1);
@@ -218,11 +220,15 @@ template <class Elements> std::string printed(Elements const& x, print_choices c
 
 namespace heed {
 
-/// `std::cout << weights << '\n';`
+/// The text that io::printed makes of a tensor.
+///
+///     std::cout << weights << '\n';
 template <class T, class... A> std::ostream& operator<<(std::ostream& out, tensor<T, A...> const& x) {
   return out << io::printed(x);
 }
 /// The same of a view.
+///
+///     std::cout << view<float const, key>(gain.data(), key{16}) << '\n';
 template <class T, class... A> std::ostream& operator<<(std::ostream& out, view<T, A...> const& x) {
   return out << io::printed(x);
 }

@@ -52,6 +52,9 @@ namespace nn {
 inline namespace HEED_ARCH {
 
 /// Every line of attention that somebody may want to look at, as expressions: what is not asked for is not computed.
+///
+///     auto parts = nn::attend<key, d_head>(q, k, v);
+///     tensor looked_at = evaluate(parts.weights);  // the context is not computed
 template <class Scores, class Weights, class LogSumExp, class Context> struct attended {
   Scores scores;          ///< [..., query, head, key], scaled and masked
   Weights weights;        ///< the same axes
@@ -63,6 +66,9 @@ template <class Scores, class Weights, class LogSumExp, class Context>
 attended(Scores, Weights, LogSumExp, Context) -> attended<Scores, Weights, LogSumExp, Context>;
 
 /// The same, and what comes out of the layer.
+///
+///     auto parts = nn::multi_head_attention_parts<query, key>(x, p);
+///     auto [y, w] = heed::evaluate(parts.output, parts.weights);
 template <class Attended, class Output> struct attention_parts : Attended {
   Output output;  ///< [..., query, model]
 };
@@ -70,10 +76,13 @@ template <class Attended, class Output> struct attention_parts : Attended {
 template <class Attended, class Output> attention_parts(Attended, Output) -> attention_parts<Attended, Output>;
 
 /// softmax(mask(q k / sqrt(d_head))) v over Key (Vaswani et al. 2017, 3.2.1), by parts. q, k and v are any expressions
-/// that have DHead (q, k) and Key (k, v); other shared axes are batch axes.
+/// that have DHead (q, k) and Key (k, v): [..., query, d_head], [..., key, d_head], [..., key, d_value]; other shared axes
+/// are batch axes.
 ///
 ///     auto a = nn::attend<key, d_head>(q, k, v, nn::causal_mask<query, key>{});
 ///     auto [context, weights] = heed::evaluate(a.context, a.weights);
+///
+/// Refused: a q, k or v without these axes, a mask over another Key, what dot, where and softmax refuse.
 template <class Key, class DHead, class Mask = unchanged_function>
 auto attend(expression auto const& q, expression auto const& k, expression auto const& v, Mask const& mask = {}) {
   auto const width = static_cast<double>(detail::as_node(q).template extent<DHead>());
@@ -87,7 +96,12 @@ auto attend(expression auto const& q, expression auto const& k, expression auto 
 
 /// @{
 /// The projections around it, for every parameter struct with w_q, w_k, w_v, w_o and names for their axes (see
-/// attention.hpp): x W_Q + b_Q, memory W_K + b_K, memory W_V + b_V; a bias is added where the struct has it.
+/// attention.hpp): x W_Q + b_Q, memory W_K + b_K, memory W_V + b_V; a bias is added where the struct has it. [..., model] to
+/// [..., head, d_head] or [..., head, d_value]. Refused: what dot refuses.
+///
+///     auto q = nn::project_queries(x, p);
+///     auto k = nn::project_keys(rename<query, key>(x), p);
+///     auto v = nn::project_values(rename<query, key>(x), p);
 template <class P> auto project_queries(expression auto const& x, P const& p) {
   auto const q = heed::dot<typename P::model_axis>(x, p.w_q);
   if constexpr (requires { p.b_q; })
@@ -110,7 +124,9 @@ template <class P> auto project_values(expression auto const& memory, P const& p
     return v;
 }
 /// @}
-/// context W_O + b_O, over all axes of W_O but model.
+/// context W_O + b_O, over all axes of W_O but model: [..., head, d_value] to [..., model]. Refused: what dot refuses.
+///
+///     auto y = nn::project_context(nn::attend<key, d_head>(q, k, v).context, p);
 template <class P> auto project_context(expression auto const& context, P const& p) {
   auto const y = [&]<class... A>(axes<A...>) { return heed::dot<A...>(context, p.w_o); }(typename P::context_axes{});
   if constexpr (requires { p.b_o; })
@@ -119,15 +135,20 @@ template <class P> auto project_context(expression auto const& context, P const&
     return y;
 }
 
-/// Keys and values of a memory that is read many times: `nn::projected_memory m{k, v}`, or as expressions
-/// project_memory.
+/// Keys and values of a memory that is read many times, as tensors; project_memory gives them as expressions.
+///
+///     auto expressions = nn::project_memory(rename<source, key>(memory), p);
+///     nn::projected_memory m{evaluate(expressions.keys), evaluate(expressions.values)};
+///     auto y = nn::multi_head_attention<key>(x, m, p);
 template <class K, class V> struct projected_memory {
   K keys;    ///< [..., key, head, d_head]
   V values;  ///< [..., key, head, d_value]
 };
 /// @private
 template <class K, class V> projected_memory(K, V) -> projected_memory<K, V>;
-/// Both as expressions: `auto m = nn::project_memory(memory, p)`.
+/// project_keys and project_values of a memory [..., key, memory], as expressions.
+///
+///     auto y = nn::multi_head_attention<source>(x, nn::project_memory(memory, p), p);
 template <class P> auto project_memory(expression auto const& memory, P const& p) {
   return projected_memory{nn::project_keys(memory, p), nn::project_values(memory, p)};
 }

@@ -12,6 +12,11 @@ inline namespace HEED_ARCH {
 
 /// w_q [model, head, d_head], w_k [memory, head, d_head], w_v [memory, head, d_value], w_o [head, d_value, model]: all
 /// zero at first, extents that the types leave open by name. Memory is the model axis of what is attended to.
+///
+///     nn::attention_parameters<float, model, head, d_head> p;
+///     nn::attention_parameters<float, model, head, d_head, d_head, output> from_another_width{output{768}};
+///
+/// Refused: an axis twice in a tensor, an open extent that is not given.
 template <class T, class Model, class Head, class DHead, class DValue = DHead, class Memory = Model>
 struct attention_parameters {
   using layer = detail::attention_word;
@@ -54,6 +59,9 @@ struct attention_parameters {
 };
 
 /// The same with b_q, b_k [head, d_head], b_v [head, d_value] and b_o [model].
+///
+///     nn::biased_attention_parameters<float, model, head, d_head> p;
+///     auto y = nn::multi_head_attention<query, key>(x, p);
 template <class T, class Model, class Head, class DHead, class DValue = DHead, class Memory = Model>
 struct biased_attention_parameters : attention_parameters<T, Model, Head, DHead, DValue, Memory> {
   using weights = attention_parameters<T, Model, Head, DHead, DValue, Memory>;
@@ -96,8 +104,11 @@ auto multi_head_attention_parts(expression auto const& x, P const& p, Mask const
   auto const a = nn::attend<Key, typename P::d_head_axis>(q, k, v, mask);
   return attention_parts{a, nn::project_context(a.context, p)};
 }
-/// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...], or to memory [..., Key,
-/// memory].
+/// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...] that are projected already.
+/// Refused: what attend refuses.
+///
+///     auto a = nn::multi_head_attention_parts<source>(x, nn::project_memory(memory, p), p);
+///     auto [y, w] = heed::evaluate(a.output, a.weights);  // [batch, query, model], [batch, query, head, source]
 template <class Key, class K, class V, class P, class Mask = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, projected_memory<K, V> const& memory, P const& p,
                                 Mask const& mask = {}) {
@@ -105,7 +116,9 @@ auto multi_head_attention_parts(expression auto const& x, projected_memory<K, V>
   auto const a = nn::attend<Key, typename P::d_head_axis>(nn::project_queries(in, p), memory.keys, memory.values, mask);
   return attention_parts{a, nn::project_context(a.context, p)};
 }
-/// The same over memory [..., Key, memory].
+/// The same over memory [..., Key, memory]. Refused: a memory without Key or its model axis.
+///
+///     auto a = nn::multi_head_attention_parts<source>(x, memory, p);
 template <class Key, class P, class Mask = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, expression auto const& memory, P const& p,
                                 Mask const& mask = {}) {
@@ -129,8 +142,11 @@ auto multi_head_attention(expression auto const& x, P const& p, Mask const& mask
   else
     return detail::refuse_parameters<detail::attention_word, P>();
 }
-/// The same with k and v from memory [..., key, memory]: `nn::multi_head_attention<key>(x, memory, p)`. Refused: a
-/// memory without Key or its model axis.
+/// The same with k and v from memory [..., key, memory].
+///
+///     auto y = nn::multi_head_attention<source>(x, memory, p);
+///
+/// Refused: a memory without Key or its model axis.
 template <class Key, class Memory, class P, class Mask = unchanged_function>
   requires(detail::memory_like<Memory>)
 auto multi_head_attention(expression auto const& x, Memory const& memory, P const& p, Mask const& mask = {}) {

@@ -76,6 +76,11 @@ inline constexpr bool is_attention_cache<attention_cache<T, A, Key, B...>> = tru
 /// Self-attention of the positions that come after those in the cache, by parts; their keys and values are computed and
 /// appended at once, so x is best a tensor. Mask and positions get the number of positions that were there before. Where it
 /// throws, as for a mask of other extents, nothing is appended.
+///
+///     auto a = nn::multi_head_attention_parts<query, key>(x, p, cache);
+///     auto [y, w] = heed::evaluate(a.output, a.weights);  // the weights [batch, query, head, key] of all keys so far
+///
+/// Refused: what multi_head_attention refuses. shape_error: more positions than the cache has room for.
 template <class Query, class Key, class P, class Cache, class Mask = causal_mask<Query, Key>,
           class Positions = unchanged_function>
   requires(is_attention_cache<Cache>)
@@ -96,7 +101,9 @@ auto multi_head_attention_parts(expression auto const& x, P const& p, Cache& cac
 }
 /// The same as an expression; causal unless another mask is given.
 ///
-///     auto y = nn::multi_head_attention<query, key>(x, p, cache);
+///     auto y = nn::multi_head_attention<query, key>(x, p, cache);  // [batch, query, model]
+///
+/// Refused and thrown as above.
 template <class Query, class Key, class P, class Cache, class Mask = causal_mask<Query, Key>,
           class Positions = unchanged_function>
   requires(is_attention_cache<Cache>)

@@ -37,30 +37,45 @@ namespace nn {
 inline namespace HEED_ARCH {
 
 /// Leaves an expression as it is: no mask, no positions, a linear activation.
+///
+///     auto y = nn::feed_forward(x, f, nn::unchanged);
 struct unchanged_function {
   auto operator()(expression auto const& e) const { return detail::as_node(e); }
 };
 inline constexpr unchanged_function unchanged;  ///< `feed_forward(x, p, nn::unchanged)`
 
-/// Activations by name: `feed_forward(x, p, activations::gelu)`.
+/// Activations by name; any callable from an expression to one serves as well.
+///
+///     auto y = nn::feed_forward(x, f, nn::activations::gelu);
+///     auto z = nn::feed_forward(x, f, [](auto const& e) { return relu(e) * relu(e); });
 namespace activations {
-/// What activations::relu is.
+/// What activations::relu is: max(x, 0), the axes of x. Refused: integers.
+///
+///     auto h = nn::activations::relu(dot<model>(x, w_1));
 struct relu_function {
   auto operator()(expression auto const& e) const { return heed::relu(e); }
 };
-/// What activations::gelu is.
+/// What activations::gelu is: x Phi(x) (Hendrycks and Gimpel 2016), the axes of x. Refused: integers.
+///
+///     auto h = nn::activations::gelu(dot<model>(x, w_1));
 struct gelu_function {
   auto operator()(expression auto const& e) const { return heed::gelu(e); }
 };
-/// What activations::gelu_tanh is.
+/// What activations::gelu_tanh is: x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the axes of x. Refused: integers.
+///
+///     auto h = nn::activations::gelu_tanh(dot<model>(x, w_1));
 struct gelu_tanh_function {
   auto operator()(expression auto const& e) const { return heed::gelu_tanh(e); }
 };
-/// What activations::silu is.
+/// What activations::silu is: x / (1 + exp(-x)), the axes of x. Refused: integers.
+///
+///     auto h = nn::activations::silu(dot<model>(x, w_1));
 struct silu_function {
   auto operator()(expression auto const& e) const { return heed::silu(e); }
 };
-/// What activations::sigmoid is.
+/// What activations::sigmoid is: 1 / (1 + exp(-x)), the axes of x. Refused: integers.
+///
+///     auto h = nn::activations::sigmoid(dot<model>(x, w_1));
 struct sigmoid_function {
   auto operator()(expression auto const& e) const { return heed::sigmoid(e); }
 };
@@ -72,10 +87,14 @@ inline constexpr sigmoid_function sigmoid;      ///< of a gated linear unit
 }  // namespace activations
 
 /// Masks, and everything else that is done to scores before softmax: a callable from scores [..., query, ..., key] to
-/// scores. One that takes a second argument gets, beside a cache, the number of positions before the first query:
-/// `[&](auto const& scores, auto past) { return where(window<query, key>(512, past), scores); }`.
+/// scores. One that takes a second argument gets, beside a cache, the number of positions before the first query.
 ///
-/// causal_mask: position i sees itself and what is before it; without a cache both extents must be equal.
+/// causal_mask: position i sees itself and what is before it; without a cache both extents must be equal, else shape_error.
+///
+///     auto y = nn::multi_head_attention<query, key>(x, p, nn::causal_mask<query, key>{});
+///     auto near = [](auto const& scores, extent_t past) { return where(window<query, key>(512, past), scores); };
+///     nn::attention_cache<float, decltype(p), key, batch> cache{key{2048}, batch{1}};
+///     auto z = nn::multi_head_attention<query, key>(x, p, cache, near);
 template <class Query, class Key> struct causal_mask {
   auto operator()(expression auto const& scores) const { return heed::where(heed::causal<Query, Key>(), scores); }
   auto operator()(expression auto const& scores, extent_t past) const {
@@ -95,13 +114,17 @@ template <class Query, class Key> struct keys_of_mask<nn::causal_mask<Query, Key
 }  // namespace detail
 namespace nn {
 inline namespace HEED_ARCH {
-/// The mask that keeps where a condition holds: `keep(index<key>() < length)`.
+/// The mask that keeps where a condition over axes of the scores holds. Refused: what where refuses.
+///
+///     auto y = nn::multi_head_attention<query, key>(x, p, nn::keep(index<key>() < length));  // length [batch]
 auto keep(expression auto const& condition) {
   return [c = detail::as_node(condition)](auto const& scores) { return heed::where(c, scores); };
 }
 
 /// Positions: a callable that is applied to queries and keys while both still have the axis Query; a second argument as
 /// above. rotary turns pairs of DHead (Su et al. 2021); positions count from `first` on.
+///
+///     auto y = nn::multi_head_attention<query, key>(x, p, nn::causal_mask<query, key>{}, nn::rotary<d_head, query>{});
 template <class DHead, class Query> struct rotary {
   rope_pairs pairs = rope_pairs::interleaved;  ///< which elements turn together
   double base = 10000;                         ///< the angle falls with base^(-2 pair / extent)

@@ -37,6 +37,12 @@ namespace nn {
 inline namespace HEED_ARCH {
 
 /// The parameters of a layer that also reads a memory. One that does not has encoder_layer_parameters.
+///
+///     using attention = nn::biased_attention_parameters<float, model, head, d_head>;
+///     using feed_forward = nn::biased_feed_forward_parameters<float, model, hidden>;
+///     nn::decoder_layer_parameters<attention, attention, feed_forward, nn::layer_norm_parameters<float, model>> p;
+///
+/// Refused: parts over different model axes.
 template <class SelfAttention, class CrossAttention, class FeedForward, class Norm> struct decoder_layer_parameters {
   using layer = detail::decoder_layer_word;
   using model_axis = typename SelfAttention::model_axis;
@@ -102,7 +108,7 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
 /// The same for the positions that come after those in the cache. The keys and values of x are computed and appended at
 /// once.
 ///
-///     nn::attention_cache<float, attention, key> cache{key{256}};
+///     nn::attention_cache<float, attention, key, batch> cache{key{256}, batch{1}};
 ///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p, cache);
 template <class Query, class Key, class MemoryKey, detail::place_of_norms Place, class Memory, class P, class Cache,
           class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
@@ -120,7 +126,7 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
 /// A layer without memory, as of a language model: the encoder layer of the positions that come after those in the
 /// cache.
 ///
-///     auto y = nn::decoder_layer<query, key>(nn::pre_norm, x, p, cache, nn::activations::silu, {},
+///     auto y = nn::decoder_layer<query, key>(nn::pre_norm, x, without_memory, cache, nn::activations::silu, {},
 ///                                            nn::rotary<d_head, query>{});
 template <class Query, class Key, detail::place_of_norms Place, class P, class Cache,
           class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,

@@ -21,6 +21,11 @@ namespace nn {
 inline namespace HEED_ARCH {
 
 /// w_1 [model, hidden], w_2 [hidden, model]: all zero at first, extents that the types leave open by name.
+///
+///     nn::feed_forward_parameters<float, model, hidden> p;
+///     p.w_1(0, 0) = 1;
+///
+/// Refused: an axis twice, an open extent that is not given.
 template <class T, class Model, class Hidden> struct feed_forward_parameters {
   using layer = detail::feed_forward_word;
   using model_axis = Model;
@@ -47,6 +52,9 @@ template <class T, class Model, class Hidden> struct feed_forward_parameters {
 };
 
 /// The same with b_1 [hidden] and b_2 [model].
+///
+///     nn::biased_feed_forward_parameters<float, model, hidden> p;
+///     auto y = nn::feed_forward(x, p);
 template <class T, class Model, class Hidden>
 struct biased_feed_forward_parameters : feed_forward_parameters<T, Model, Hidden> {
   using weights = feed_forward_parameters<T, Model, Hidden>;
@@ -66,7 +74,11 @@ struct biased_feed_forward_parameters : feed_forward_parameters<T, Model, Hidden
   template <class Self, class F> static void visit(Self& p, F&& f) { weights::visit(p, f), f(p.b_1), f(p.b_2); }
 };
 
-/// w_gate, w_up [model, hidden], w_down [hidden, model].
+/// w_gate, w_up [model, hidden], w_down [hidden, model]: all zero at first, extents that the types leave open by name.
+///
+///     nn::gated_feed_forward_parameters<float, model, output> p{output{1376}};
+///
+/// Refused: an axis twice, an open extent that is not given.
 template <class T, class Model, class Hidden> struct gated_feed_forward_parameters {
   using layer = detail::gated_feed_forward_word;
   using model_axis = Model;

@@ -20,6 +20,10 @@ inline namespace HEED_ARCH {
 /// w_q [model, kv_head, group, d_head], w_k [model, kv_head, d_head], w_v [model, kv_head, d_value],
 /// w_o [kv_head, group, d_value, model]: query head kv_head * group + i reads the keys and values of kv_head. Group of
 /// extent 1 is multi-head attention, KvHead of extent 1 multi-query attention (Shazeer 2019).
+///
+///     nn::grouped_attention_parameters<float, model, kv_head, group, d_head> p;
+///
+/// Refused: an axis twice in a tensor, an open extent that is not given.
 template <class T, class Model, class KvHead, class Group, class DHead, class DValue = DHead>
 struct grouped_attention_parameters {
   using layer = detail::grouped_attention_word;
@@ -75,7 +79,7 @@ auto grouped_query_attention(expression auto const& x, P const& p, Mask const& m
 }
 /// The same for the positions that come after those in the cache, causal unless another mask is given.
 ///
-///     nn::attention_cache<float, decltype(p), key> cache{key{2048}};
+///     nn::attention_cache<float, decltype(p), key, batch> cache{key{2048}, batch{1}};
 ///     auto y = nn::grouped_query_attention<query, key>(x, p, cache, {}, nn::rotary<d_head, query>{});
 template <class Query, class Key, class P, class Cache, class Mask = causal_mask<Query, Key>,
           class Positions = unchanged_function>

@@ -23,7 +23,8 @@ inline namespace HEED_ARCH {
 ///     nn::layer_norm_parameters<float, model> norm;
 ///     auto y = norm(x);  // the axes of x
 ///
-/// A norm of another kind is any struct with a call operator like this one's; derive it from here for its tensors.
+/// Refused: an x without Model. A norm of another kind is any struct with a call operator like this one's; derive it from here
+/// for its tensors.
 template <class T, class Model> struct layer_norm_parameters {
   using layer = detail::norm_word;
   using model_axis = Model;
@@ -52,6 +53,11 @@ template <class T, class Model> struct layer_norm_parameters {
 };
 
 /// gain x / sqrt(mean(x^2) + eps) along Model (Zhang and Sennrich 2019). Starts with gain 1.
+///
+///     nn::rms_norm_parameters<float, model> norm;
+///     auto y = norm(x);  // the axes of x
+///
+/// Refused: an x without Model.
 template <class T, class Model> struct rms_norm_parameters {
   using layer = detail::norm_word;
   using model_axis = Model;
@@ -78,8 +84,12 @@ template <class T, class Model> struct rms_norm_parameters {
 
 /// Where a layer's norms stand, its first argument: after each sub-layer and its residual (Vaswani et al. 2017), or
 /// before each sub-layer (Xiong et al. 2020).
+///
+///     auto h = nn::residual(nn::post_norm, x, norm, [](auto const& e) { return nn::feed_forward(e, p); });
 struct norm_after {};
 /// See norm_after.
+///
+///     auto h = nn::residual(nn::pre_norm, x, norm, [](auto const& e) { return nn::feed_forward(e, p); });
 struct norm_before {};
 inline constexpr norm_after post_norm;  ///< norm(x + f(x))
 inline constexpr norm_before pre_norm;  ///< x + f(norm(x))

@@ -215,6 +215,9 @@ inline namespace HEED_ARCH {
 
 /// How much a layer is asked to do: new positions, positions whose keys a cache has, positions of the memory that a
 /// cross-attention reads (-1: it reads none), and how many sequences of these.
+///
+///     nn::lengths one_more{.queries = 1, .cached = 4095, .sequences = 8};
+///     double billions = double(nn::floating_point_operations(p, one_more)) / 1e9;
 struct lengths {
   extent_t queries = 1;    ///< new positions
   extent_t cached = 0;     ///< positions before them, whose keys are there
@@ -223,8 +226,14 @@ struct lengths {
 };
 
 /// @{
-/// The number of parameters of a layer: `parameter_count(p)`, or without memory for them
-/// `parameter_count<P>(model{512})`, the extents that the types leave open by name; a constant where none is left.
+/// The number of parameters of a layer, or of its type, without memory for them: then with the extents that the types leave
+/// open by name, a constant where none is left.
+///
+///     extent_t n = nn::parameter_count(p);
+///     static_assert(nn::parameter_count<decltype(p)>() == 4 * 512 * 512);
+///     extent_t of_open = nn::parameter_count<nn::feed_forward_parameters<float, model, output>>(output{1376});
+///
+/// Refused: extents that the type lacks or has already, one that is missing.
 template <class P> extent_t parameter_count(P const& p) {
   extent_t n = 0;
   P::visit(p, [&](auto const& t) { n += t.size(); });
@@ -244,8 +253,12 @@ constexpr extent_t parameter_count(X... extents) {
 
 /// @{
 /// Floating-point operations of a layer's contractions, two for a multiplication and its addition; elementwise work,
-/// norms and softmax are not counted, and a mask saves nothing. `floating_point_operations(p, {.queries = 128})`, or as
-/// above by the type: `floating_point_operations<P>({.queries = 1, .cached = 4095}, model{512})`.
+/// norms and softmax are not counted, and a mask saves nothing. Of a layer, or as above of its type.
+///
+///     extent_t n = nn::floating_point_operations(p, {.queries = 128});
+///     constexpr extent_t one_more = nn::floating_point_operations<decltype(p)>({.queries = 1, .cached = 4095});
+///
+/// Refused: as above.
 template <class P> extent_t floating_point_operations(P const& p, lengths n) { return P::operations(p, n); }
 template <class P, class... X>
   requires(detail::axis_tag<X>&&...)
@@ -260,6 +273,8 @@ constexpr extent_t floating_point_operations(lengths n, X... extents) {
 /// @}
 
 /// Calls f(tensor) for every parameter in the order in which the struct lists them: to fill, to save, to count.
+///
+///     nn::for_each_parameter(p, [](auto& w) { std::fill(w.begin(), w.end(), 0.01f); });
 template <class P, class F> void for_each_parameter(P& p, F&& f) { std::remove_const_t<P>::visit(p, f); }
 
 }  // namespace HEED_ARCH

@@ -316,6 +316,8 @@ auto sigmoid(expression auto const& x) { return detail::real_unary<detail::ops::
 /// cap tanh(x / cap), the axes of x. A cap of 0 or infinity is off; a negative or NaN cap is std::invalid_argument.
 ///
 ///     auto s = softcap(dot<d_head>(q, k) / 8.f, 50);
+///
+/// Refused: integers.
 auto softcap(expression auto const& x, double cap) {
   if (!(cap >= 0)) throw std::invalid_argument("softcap: the cap must be 0 or more, not " + std::to_string(cap));
   return detail::real_unary<detail::ops::capped>(x, detail::ops::capped{cap});

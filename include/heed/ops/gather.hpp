@@ -136,6 +136,8 @@ template <class A> auto concat(expression auto const& x, expression auto const& 
 /// The parts side by side along a new axis A in front; A counts them (a static A must have that extent).
 ///
 ///     auto both = stack<part>(cosines, sines);  // [part = 2, position, d_head]
+///
+/// Refused: an A that they have, other axes, two value types, another static extent. shape_error: extents that differ.
 template <class A, class E, class... R>
   requires(detail::expression_like<E> && (detail::expression_like<R> && ...))
 auto stack(E const& first, R const&... rest) {
@@ -194,7 +196,7 @@ auto let(expression auto const& e) {
 ///
 ///     auto c = dot<key>(dropout(softmax<key>(s), 0.1, 1234), v);
 ///
-/// std::invalid_argument: a p outside [0, 1].
+/// Refused: integers. std::invalid_argument: a p outside [0, 1].
 auto dropout(expression auto const& x, double p, std::uint64_t seed) {
   using E = std::remove_cvref_t<decltype(x)>;
   if (!(p >= 0 && p <= 1))
@@ -258,9 +260,13 @@ template <class C> std::pair<poison, poison> refuse_combined() {
 inline namespace HEED_ARCH {
 
 /// Attention over two sets of keys from the attention over each: contexts and natural log-sum-exps in, a std::pair of
-/// (context, log-sum-exp) out. An empty part (log-sum-exp -infinity) is neutral.
+/// (context, log-sum-exp) out: l = log(exp(l_a) + exp(l_b)) and c = exp(l_a - l) c_a + exp(l_b - l) c_b, as blocks of keys
+/// are merged in Dao et al. 2022. An empty part (log-sum-exp -infinity) is neutral. A context has all axes of its
+/// log-sum-exp, and both parts have the same.
 ///
 ///     auto [context, lse] = combine(context_a, lse_a, context_b, lse_b);
+///
+/// Refused: other axes, two value types. shape_error: extents that differ.
 template <expression CA, expression LA, expression CB, expression LB>
 auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const& lse_b) {
   if constexpr (detail::is_poison<CA> || detail::is_poison<LA> || detail::is_poison<CB> || detail::is_poison<LB>)

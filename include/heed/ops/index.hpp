@@ -207,10 +207,12 @@ auto where(C const& c, A const& a, B const& b) {
   }
 }
 
-/// index<Key>() <= index<Query>(), and both extents must be equal (else shape_error, where it meets them): with a cache, say
-/// where the diagonal starts.
+/// index<Key>() <= index<Query>() [query, key], and both extents must be equal (else shape_error, where it meets them): with
+/// a cache, say where the diagonal starts.
 ///
 ///     auto s = where(causal<query, key>(), dot<d_head>(q, k));
+///
+/// Refused: one axis for both.
 template <class Query, class Key> auto causal() {
   if constexpr (detail::two_axes<Query, Key>)
     return detail::make_map<detail::ops::diagonal<Query, Key>, bool, axes<Key, Query>>(
@@ -228,6 +230,8 @@ template <class Query> auto causal() {
 /// gives each sequence its own.
 ///
 ///     auto s = where(causal<query, key>(cache.length() - 1), dot<d_head>(q, cache.view()));
+///
+/// Refused: one axis for both, a past that is no integer.
 template <class Query, class Key, detail::past_like Past> auto causal(Past const& past) {
   if constexpr (detail::two_axes<Query, Key>)
     return index<Key>() <= index<Query>() + detail::past_node<detail::causal_word>(past);
@@ -238,6 +242,8 @@ template <class Query, class Key, detail::past_like Past> auto causal(Past const
 /// 2020).
 ///
 ///     auto s = where(window<query, key>(512), dot<d_head>(q, k));
+///
+/// Refused: one axis for both, an n or a past that is no integer.
 template <class Query, class Key, detail::plain_number N, detail::past_like Past = extent_t>
 auto window(N n, Past const& past = {}) {
   if constexpr (!detail::two_axes<Query, Key>)
@@ -252,6 +258,8 @@ auto window(N n, Past const& past = {}) {
 /// slopes * (index<Key>() - index<Query>() - past) (Press et al. 2022): the axes of slopes, Key and Query.
 ///
 ///     auto s = dot<d_head>(q, k) / 8.f + alibi<query, key>(alibi_slopes<head>());
+///
+/// Refused: one axis for both, a past that is no integer.
 template <class Query, class Key, expression Slopes, detail::past_like Past = extent_t>
 auto alibi(Slopes const& slopes, Past const& past = {}) {
   if constexpr (!detail::two_axes<Query, Key>)
@@ -262,9 +270,9 @@ auto alibi(Slopes const& slopes, Past const& past = {}) {
     return slopes * (index<Key>() - index<Query>() - detail::past_node<detail::alibi_word>(past));
 }
 /// The slopes of the reference code: 2^(-8 i / n) for a power of two n; else those of the next lower power p, then every
-/// second one of 2p's. A tensor over Head; shape_error where n is not given and Head is open.
+/// second one of 2p's. A tensor [Head]; shape_error where n is not given and Head is open, or n is not Head's extent.
 ///
-///     tensor slopes = alibi_slopes<head>(12);
+///     tensor slopes = alibi_slopes<head>();  // [head]
 template <class Head, class T = float> auto alibi_slopes(extent_t n = Head::static_extent) {
   static_assert(std::is_same_v<detail::value_of_t<T>, float> || std::is_same_v<T, double>,
                 "alibi_slopes: slopes are fractions: float, double, bf16 or f16");

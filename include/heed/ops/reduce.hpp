@@ -159,6 +159,8 @@ template <class... A> auto softmax(expression auto const& x) {
 /// whose axes lie within x's without A; -infinity switches it off.
 ///
 ///     auto w = softmax<key>(s, sink);  // sink [head]
+///
+/// Refused: as above, a sink with other axes or of another real type.
 template <class... A, detail::operand_like Sink> auto softmax(expression auto const& x, Sink const& sink) {
   return detail::reduce<detail::kinds::softmax, A...>({}, x, sink);
 }
@@ -166,6 +168,8 @@ template <class... A, detail::operand_like Sink> auto softmax(expression auto co
 /// Natural logarithm of the sum over A... of exp(x), x's axes without A...; -infinity for an empty row (or its sink).
 ///
 ///     auto [c, lse] = evaluate(dot<key>(softmax<key>(s), v), log_sum_exp<key>(s));
+///
+/// Refused: what softmax refuses.
 template <class... A> auto log_sum_exp(expression auto const& x) {
   return detail::reduce<detail::kinds::log_sum_exp, A...>({}, x);
 }
@@ -176,29 +180,33 @@ template <class... A, detail::operand_like Sink> auto log_sum_exp(expression aut
 /// The sum of the kept elements over A..., x's axes without A...; 0 for none. Integers and truth values are summed in 64 bits.
 ///
 ///     auto seen = sum<key>(cast<int>(keep));
+///
+/// Refused: an axis that x lacks.
 template <class... A> auto sum(expression auto const& x) { return detail::reduce<detail::kinds::sum, A...>({}, x); }
-/// The mean of the kept elements over A...; 0 for none. Refused: integers.
+/// The mean of the kept elements over A..., x's axes without A...; 0 for none. Refused: an axis that x lacks, integers.
 ///
 ///     auto pooled = mean<query>(where(index<query>() < length, x));
 template <class... A> auto mean(expression auto const& x) { return detail::reduce<detail::kinds::mean, A...>({}, x); }
-/// The largest kept element over A...; -infinity for none.
+/// The largest kept element over A..., x's axes without A...; -infinity for none. Refused: an axis that x lacks.
 ///
 ///     auto score = sum<query>(max<key>(dot<d_head>(q, k)));  // MaxSim (Khattab and Zaharia 2020)
 template <class... A> auto max(expression auto const& x) { return detail::reduce<detail::kinds::maximum, A...>({}, x); }
-/// The population's variance over A...: mean of (x - mean)^2, of the kept elements. Refused: integers.
+/// The population's variance over A...: mean of (x - mean)^2, of the kept elements; x's axes without A.... Refused: an axis
+/// that x lacks, integers.
 ///
 ///     auto y = (x - mean<model>(x)) * rsqrt(variance<model>(x) + 1e-5);
 template <class... A> auto variance(expression auto const& x) {
   return detail::reduce<detail::kinds::variance, A...>({}, x);
 }
 /// The coordinate along A of the largest kept element, the lowest of equals; a NaN counts as the largest; -1 for an empty
-/// row.
+/// row. 64-bit integers, x's axes without A. Refused: an axis that x lacks, several axes.
 ///
 ///     tensor next = evaluate(argmax<word>(logits));
 template <class... A> auto argmax(expression auto const& x) {
   return detail::reduce_one<detail::kinds::argmax, A...>({}, x);
 }
-/// Running sum along A, the element itself included; excluded elements add nothing. The axes of x.
+/// Running sum along A: y_i = sum of x_j over j <= i, excluded elements add nothing. The axes of x. Refused: an axis that x
+/// lacks, several axes.
 ///
 ///     auto document = cumsum<token>(cast<int>(ids == separator));
 template <class... A> auto cumsum(expression auto const& x) {
@@ -208,6 +216,8 @@ template <class... A> auto cumsum(expression auto const& x) {
 /// expressions over axes of x.
 ///
 ///     auto y = layer_norm<model>(x + a, gamma, beta);
+///
+/// Refused: an axis that x lacks, integers, a gamma or beta whose axes and x's do not nest, or of another real type.
 template <class A, detail::operand_like Gamma, detail::operand_like Beta>
 auto layer_norm(expression auto const& x, Gamma const& gamma, Beta const& beta, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;
@@ -221,6 +231,8 @@ auto layer_norm(expression auto const& x, Gamma const& gamma, Beta const& beta, 
 /// gain x / sqrt(mean(x^2) + eps) over A (Zhang and Sennrich 2019), the axes of x.
 ///
 ///     auto y = rms_norm<model>(x, gain, 1e-6);
+///
+/// Refused: what layer_norm refuses.
 template <class A, detail::operand_like Gain>
 auto rms_norm(expression auto const& x, Gain const& gain, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;

@@ -11,6 +11,8 @@ namespace heed {
 inline namespace HEED_ARCH {
 
 /// Which elements of the axis turn together: (0,1), (2,3), ... or (0, n/2), (1, n/2 + 1), ...
+///
+///     auto turned = rope<d_head, query>(q, rope_pairs::half);
 enum class rope_pairs { interleaved, half };
 }  // namespace HEED_ARCH
 
@@ -73,8 +75,9 @@ template <class A, class T> auto pair_sign(rope_pairs pairs, extent_t n) {
 
 inline namespace HEED_ARCH {
 
-/// Turns each pair of A by (position + past) base^(-2 pair / extent(A)); the position is the coordinate along Position.
-/// past is a number or an integer tensor. Part of a head: slice, rope, concat. The axes of x (Su et al. 2021).
+/// Turns each pair of A, (a, b) to (a cos t - b sin t, a sin t + b cos t), by the angle t = (position + past) base^(-2 pair /
+/// extent(A)); the position is the coordinate along Position, past a number or an integer tensor. The axes of x (Su et al.
+/// 2021). Part of a head: slice, rope, concat.
 ///
 ///     auto q = rope<d_head, query>(dot<model>(x, w_q), rope_pairs::half, 10000, past);
 ///
@@ -135,7 +138,9 @@ auto rope(expression auto const& x, rope_pairs pairs, double base = 10000, Past 
 }
 /// The same by tables over Half, an axis of half A's extent, and over axes of x (YaRN, several position axes).
 ///
-///     auto q = rope<d_head, half>(x, rope_pairs::half, cosines, sines);  // both [query, half]
+///     auto q = rope<d_head, half>(dot<model>(x, w_q), rope_pairs::half, cosines, sines);  // both [query, half]
+///
+/// Refused: an x without A, tables without Half or with axes that x lacks, two value types, integers.
 template <class A, class Half>
 auto rope(expression auto const& x, rope_pairs pairs, expression auto const& cosines, expression auto const& sines) {
   using E = std::remove_cvref_t<decltype(x)>;

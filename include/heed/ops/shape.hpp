@@ -184,6 +184,8 @@ template <class A, class E> extent_t known_extent(E const& e, char const* op) {
 inline namespace HEED_ARCH {
 
 /// True where rename<From, To>(e) compiles.
+///
+///     static_assert(can_rename<decltype(x), query, key> && !can_rename<decltype(x), key, query>);
 template <class E, class From, class To>
 concept can_rename = expression<E> && detail::contains<From, typename std::remove_cvref_t<E>::axes_type> &&
     !detail::contains<To, typename std::remove_cvref_t<E>::axes_type>;
@@ -229,9 +231,14 @@ template <class From, class To> auto rename(expression auto const& x) {
   }
 }
 
-/// A becomes B (major) and C (minor) in its place; dynamic ones get their extent: `split<head, kv_head, group>(q,
-/// kv_head{8}, group{4})`; one of the two may be left out. Row-major, as in a reshape of a packed projection. Refused, or
-/// shape_error, where the extents do not multiply to that of A.
+/// A becomes B (major) and C (minor) in its place: element b extent(C) + c of A is element (b, c). Dynamic ones get their
+/// extent by name; one of the two may be left out. Row-major, as in a reshape of a packed projection.
+///
+///     auto grouped = split<head, kv_head, group>(q);              // [..., head, d_head] to [..., kv_head, group, d_head]
+///     auto pieces = split<query, position, token>(x, token{16});  // position is what is left
+///
+/// Refused: an axis A that x lacks, a B or C that it has. Refused, or shape_error: extents whose
+/// product is not that of A.
 template <class A, class B, class C, class E, class... X>
   requires(detail::expression_like<E>)
 auto split(E&& x, X const&... extents) {
@@ -368,7 +375,7 @@ auto slice(E&&, extent_t) {
 }
 /// To::extent elements of A from `from` on, under the name To: how packed q, k and v come apart.
 ///
-///     auto k = slice<packed, model>(qkv, 512);
+///     auto k = slice<projections, model>(qkv, 512);  // [batch, query, projections] to [batch, query, model]
 ///
 /// Refused: an open To. shape_error: coordinates outside of A.
 template <class A, class To, class E>
@@ -408,6 +415,8 @@ auto slice(E&& x, extent_t from) {
 /// The elements at coordinate i of A; A is gone. shape_error: an i outside of A.
 ///
 ///     auto last = at<query>(y, y.extent<query>() - 1);
+///
+/// Refused: an axis that x lacks.
 template <class A, class E>
   requires(detail::expression_like<E>)
 auto at(E&& x, extent_t i) {
@@ -431,6 +440,8 @@ auto at(E&& x, extent_t i) {
 /// Shifted by n along A, around the end: element i is x's element i - n. The axes of x.
 ///
 ///     auto before = roll<token>(ids, 1);
+///
+/// Refused: an axis that x lacks.
 template <class A> auto roll(expression auto const& x, extent_t n) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (detail::is_poison<E>)

@@ -16,6 +16,9 @@
 namespace heed::io {
 
 /// What the maps of attention weights are labelled with.
+///
+///     heed::io::heatmap_text text{.title = "Layer 3", .keys = tokens, .separators = {0}};
+///     std::string page = heed::io::heatmap_page(weights, text);
 struct heatmap_text {
   std::string title = "Attention";        ///< above all maps
   std::string note = {};                  ///< a sentence below the title
@@ -26,6 +29,9 @@ struct heatmap_text {
 
 /// What a head does on the average over its queries. A query at position i is compared with the keys i, i - 1 and
 /// i + 1; a query without such a key, or without any weight, is left out of that mean.
+///
+///     heed::io::head_habit first_head = heed::io::head_habits(weights, {.keys = tokens}).front();
+///     double how_sharp = first_head.entropy / first_head.reachable;
 struct head_habit {
   extent_t layer = 0;               ///< counted from 0
   extent_t head = 0;                ///< counted from 0
