@@ -32,7 +32,7 @@ template <class T> class guarded {
   static constexpr extent_t margin = 80;
 
   explicit guarded(extent_t n, T value = T(0)) : n_(n), all_(static_cast<std::size_t>(n + 2 * margin), guard()) {
-    std::fill(data(), data() + n, value);
+    std::fill_n(all_.begin() + margin, n, value);
   }
   T* data() { return all_.data() + margin; }
   const T* data() const { return all_.data() + margin; }
