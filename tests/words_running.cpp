@@ -89,6 +89,19 @@ BOOST_AUTO_TEST_CASE(evaluate_into_several) {
   BOOST_TEST(agrees(b, {0, 6, 2, 8, 4, 10}, 0));
 }
 
+BOOST_AUTO_TEST_CASE(truth_values_into_numbers) {
+  const auto x = sample();
+  for (const regime& each : regimes()) {
+    tensor<float, query, key> numbers{query{2}, key{3}};
+    tensor<int, query, key> counts{query{2}, key{3}};
+    evaluate_into(each.policy(), numbers, x > 2);
+    BOOST_TEST(agrees(numbers, {0, 0, 0, 1, 1, 1}, 0));
+    evaluate_into(each.policy(), std::tie(counts, numbers), x > 4, x < 1);
+    BOOST_TEST(agrees(counts, {0, 0, 0, 0, 0, 1}, 0));
+    BOOST_TEST(agrees(numbers, {1, 0, 0, 0, 0, 0}, 0));
+  }
+}
+
 BOOST_AUTO_TEST_CASE(policies) {
   const auto x = sample();
   const auto e = softmax<key>(x);

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "evaluate.hpp"
+#include "ops/calls.hpp"
 
 namespace heed {
 namespace detail {
@@ -54,7 +55,9 @@ template <class T, class Key, class... A> class kv_cache {
   template <class... B, class X, class Y, class... R>
   struct order<axes<B...>, X, Y, R...> : order<axes<B..., X>, Y, R...> {};
   template <class... B> struct order<axes<B...>> { using type = axes<Key>; };
-  using storage_axes = typename std::conditional_t<fine, order<axes<>, A...>, order<axes<>>>::type;
+  using storage_axes = typename std::conditional_t<
+      fine, order<axes<>, A...>,
+      std::conditional_t<detail::axis_tag<Key>, order<axes<>>, detail::type_tag<axes<>>>>::type;
   using storage = typename detail::tensor_over<T, storage_axes>::type;
 
   storage data_;
@@ -72,6 +75,15 @@ template <class T, class Key, class... A> class kv_cache {
   explicit kv_cache(X const&... extents)
       : data_(
             detail::cache_storage<storage, fine>(typename detail::dynamic_axes<axes<Key, A...>>::type{}, extents...)) {}
+  /// @private
+  template <class... Nothing>
+    requires(sizeof...(Nothing) == 0)
+  explicit kv_cache(Nothing...) {
+    HEED_REFUSE(
+        "kv_cache: each axis whose extent is known at run time needs it by name, once",
+        detail::mistakes::extents_are_not_those_of_the_tensor<detail::cache_word, axes<Nothing...>,
+                                                              typename detail::dynamic_axes<axes<Key, A...>>::type>);
+  }
   /// @private
   template <std::integral... I>
     requires(sizeof...(I) > 0)
@@ -107,6 +119,11 @@ template <class T, class Key, class... A> class kv_cache {
         HEED_REFUSE("evaluate: the expression does not fit the tensor",
                     detail::mistakes::destination_has_other_axes<typename decltype(n)::axes_type, storage_axes>);
     }
+  }
+  /// @private
+  template <class... Nothing> void append(detail::anything, detail::anything = {}, detail::anything = {}) {
+    HEED_REFUSE("append: it is called with expressions, as in append(e) or append(policy, e)",
+                detail::mistakes::word_is_called_otherwise<detail::calls::append, axes<Nothing...>>);
   }
   /// Keeps the first n keys; more than there are is shape_error.
   void truncate(extent_t n) {

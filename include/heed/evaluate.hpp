@@ -27,9 +27,34 @@ concept destination_like = requires(std::remove_reference_t<D>& d) {
 /// Reals and integers convert; a truth value is made by a comparison, not by storing.
 template <class V, class T> inline constexpr bool stores_into = !std::is_same_v<T, bool> || std::is_same_v<V, bool>;
 template <class Axes, class D> inline constexpr bool destination_fits = same_set<Axes, typename D::axes_type>;
-template <class Axes, class D> void refuse_destination() {
-  HEED_REFUSE("evaluate: the expression does not fit the tensor",
-              mistakes::destination_has_other_axes<Axes, typename D::axes_type>);
+/// Truth values go into numbers as 0 and 1.
+template <class T, class N> auto node_for(N n) {
+  if constexpr (std::is_same_v<typename N::value_type, bool> && !std::is_same_v<T, bool>)
+    return detail::cast_node<value_of_t<T>>(std::move(n));
+  else
+    return n;
+}
+template <class D> using element_of = typename decltype(detail::destination_leaf(std::declval<D&>()))::storage_type;
+/// A node and the destination that it goes into.
+template <class N, class D> struct placement {
+  using stored = typename N::axes_type;
+  using value = typename N::value_type;
+  using element = element_of<D>;
+  using target = typename D::axes_type;
+  static constexpr bool stores = stores_into<value, element>, fits = stores && destination_fits<stored, D>;
+};
+/// The first that does not fit, or the last.
+template <class P, class... R> struct first_misplaced {
+  using type = typename std::conditional_t<P::fits, first_misplaced<R...>, type_tag<P>>::type;
+};
+template <class P> struct first_misplaced<P> { using type = P; };
+template <class P> void refuse_placement() {
+  if constexpr (!P::stores)
+    HEED_REFUSE("evaluate: the values do not go into elements of that type",
+                mistakes::destination_of_another_kind<typename P::value, typename P::element>);
+  else
+    HEED_REFUSE("evaluate: the expression does not fit the tensor",
+                mistakes::destination_has_other_axes<typename P::stored, typename P::target>);
 }
 template <class N, class T, class A> void check_destination(N const& n, leaf<T, A> const& out) {
   for_each_axis(A{}, [&]<class X>(type_tag<X>) {
@@ -217,8 +242,8 @@ template <bool MayUnfuse, class... E> auto evaluate_several(policy const& p, E c
 }
 template <bool MayUnfuse, class D, class E> void evaluate_to(policy const& p, D&& d, E const& e) {
   if constexpr (!is_poison<E> && !is_poison<D>) {
-    auto n = detail::as_node(e);
     auto out = detail::destination_leaf(d);
+    auto n = detail::node_for<typename decltype(out)::storage_type>(detail::as_node(e));
     using V = typename decltype(n)::value_type;
     using T = typename decltype(out)::storage_type;
     if constexpr (!stores_into<V, T>)
@@ -238,22 +263,15 @@ void evaluate_to_several(policy const& p, std::tuple<D&...> const& d, E const&..
   if constexpr (sizeof...(D) != sizeof...(E))
     HEED_REFUSE("evaluate_into: one expression for each destination",
                 mistakes::one_expression_a_destination<sizeof...(D), sizeof...(E)>);
-  else if constexpr (!(is_poison<E> || ...)) {
+  else if constexpr (!(is_poison<E> || ...) && !(is_poison<D> || ...)) {
     auto go = [&]<std::size_t... I>(std::index_sequence<I...>, auto const&... n) {
-      if constexpr ((detail::destination_fits<typename std::remove_cvref_t<decltype(n)>::axes_type,
-                                              std::remove_cvref_t<D>> &&
-                     ...)) {
+      if constexpr ((placement<std::remove_cvref_t<decltype(n)>, D>::fits && ...)) {
         (detail::check_destination(n, detail::destination_leaf(std::get<I>(d))), ...);
         detail::run_checked<MayUnfuse, false>(p, detail::make_result(n, detail::destination_leaf(std::get<I>(d)))...);
-      } else {
-        auto refuse = []<class X, class Y>(type_tag<X>, type_tag<Y>) {
-          if constexpr (!detail::destination_fits<X, Y>) detail::refuse_destination<X, Y>();
-        };
-        (refuse(type_tag<typename std::remove_cvref_t<decltype(n)>::axes_type>{}, type_tag<std::remove_cvref_t<D>>{}),
-         ...);
-      }
+      } else
+        detail::refuse_placement<typename first_misplaced<placement<std::remove_cvref_t<decltype(n)>, D>...>::type>();
     };
-    go(std::index_sequence_for<D...>{}, detail::as_node(e)...);
+    go(std::index_sequence_for<D...>{}, detail::node_for<element_of<D>>(detail::as_node(e))...);
   }
 }
 template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, E const&... e) {

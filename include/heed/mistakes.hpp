@@ -253,6 +253,12 @@ template <class Found, class Wanted> struct tensor_of_an_expression {
       w(", or evaluate<"), w.names(Wanted{}), w(">(...) for the order "), w.list(Wanted{});
   }
 };
+template <class Value, class Element> struct elements_of_another_type {
+  static constexpr void write(writer& w) {
+    w("tensor: values of type "), w(detail::family<Value>()), w(" do not become elements of type ");
+    w(detail::family<Element>()), w(" unsaid: say evaluate_into(x, e), which converts");
+  }
+};
 template <class Left, class Right> struct tensors_of_different_types {
   static constexpr void write(writer& w) {
     w("identical: it compares two tensors of one type (evaluate first): left has "), w.list(Left{}), w(", right has "),

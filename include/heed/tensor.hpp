@@ -405,7 +405,11 @@ template <class T, class... A> class tensor : public detail::expression_base {
   template <detail::expression_like E>
     requires(!detail::is_poison<E> && !std::is_same_v<E, tensor>)
   tensor(E const&) {  // NOLINT: refused, so that `tensor x = a + b` gives a sentence
-    if constexpr (sizeof...(A) == 0 || detail::same_set<typename E::axes_type, axes_type>)
+    using Value = std::remove_const_t<typename E::value_type>;
+    if constexpr (detail::same_set<typename E::axes_type, axes_type> && !std::is_same_v<Value, T>)
+      HEED_REFUSE("tensor: values of one type do not become elements of another unsaid: say evaluate_into(x, e)",
+                  detail::mistakes::elements_of_another_type<Value, T>);
+    else if constexpr (sizeof...(A) == 0 || detail::same_set<typename E::axes_type, axes_type>)
       HEED_REFUSE("tensor: an expression has no elements yet: say evaluate(...)",
                   detail::mistakes::tensor_of_an_expression<typename E::axes_type, axes_type>);
     else

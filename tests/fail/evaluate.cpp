@@ -191,4 +191,39 @@ int main() {
     evaluate_into(view<float, query>(numbers.data(), query{5}), sum<head, d_head>(context));
 #endif
   }
+  {
+    // mistake 16: Destinations in another order than their expressions
+    // says: evaluate: an expression with axes (query, head, d_head) does not fit a tensor with axes (query,
+    // head): the tensor lacks (d_head)
+    // literal: evaluate: the expression does not fit the tensor
+    tensor<float, query, head> total{query{5}};
+#if HEED_MISTAKE == 16
+    evaluate_into(std::tie(total, result), context * 2, sum<d_head>(context));
+#else
+    evaluate_into(std::tie(total, result), sum<d_head>(context), context * 2);
+#endif
+  }
+  {
+    // mistake 17: A cache without any extent
+    // says: kv_cache: each axis whose extent is known at run time needs it by name, once: given (), wanted
+    // (key, batch)
+    // literal: kv_cache: each axis whose extent is known at run time needs it by name, once
+#if HEED_MISTAKE == 17
+    kv_cache<float, key, batch, head, d_head> cache;
+#else
+    kv_cache<float, key, batch, head, d_head> cache{key{9}, batch{2}};
+#endif
+  }
+  {
+    // mistake 18: Keys and values into one cache
+    // says: append: it is called with expressions, as in append(e) or append(policy, e)
+    // literal: append: it is called with expressions, as in append(e) or append(policy, e)
+    const auto k = rename<query, key>(context), v = rename<query, key>(context);
+    kv_cache<float, key, head, d_head> keys{key{9}}, values{key{9}};
+#if HEED_MISTAKE == 18
+    keys.append(k, v);
+#else
+    keys.append(k), values.append(v);
+#endif
+  }
 }

@@ -27,4 +27,15 @@ int main() {
     const tensor e = file.read<float, token, model>(token{12});
 #endif
   }
+  {
+    // mistake 2: Bytes of a quantised weight
+    // why: heed reads what it computes with; other bytes are unpacked by their owner.
+    // says: read: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits, not unsigned char
+    // literal: read: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits
+#if HEED_MISTAKE == 2
+    const auto e = file.read<unsigned char, token, model>();
+#else
+    const auto e = file.read<float, token, model>();
+#endif
+  }
 }

@@ -203,4 +203,39 @@ int main() {
     const auto y = nn::multi_head_attention<query, key>(x, p);
 #endif
   }
+  {
+    // mistake 16: Queries, keys and values as three inputs
+    // why: The projections are in the parameters. What is attended to, if it is something else, is the memory.
+    // says: attention: it does not take parameters of type tensor (x stands once: the parameters make queries,
+    // keys and values of it)
+    // literal: layer: the parameters are of another layer
+#if HEED_MISTAKE == 16
+    const auto y = nn::multi_head_attention<query, key>(x, x, x, p);
+#else
+    const auto y = nn::multi_head_attention<query, key>(x, p);
+#endif
+  }
+  {
+    // mistake 17: norm_first=True
+    // says: encoder_layer: it is called with expressions, as in encoder_layer<query, key>(nn::pre_norm, x,
+    // parameters, activation, mask, positions); here the axes are (query, key)
+    // literal: encoder_layer: it is called with expressions, as in encoder_layer<query, key>(nn::pre_norm, x,
+    // parameters, activation, mask, positions)
+#if HEED_MISTAKE == 17
+    const auto y = nn::encoder_layer<query, key>(true, x, whole);
+#else
+    const auto y = nn::encoder_layer<query, key>(nn::pre_norm, x, whole);
+#endif
+  }
+  {
+    // mistake 18: A mask that returns a condition
+    // says: attention: the mask gives values of type bool, not scores: say where(keep, scores)
+    // literal: attention: the mask gives no scores: say where(keep, scores)
+#if HEED_MISTAKE == 18
+    const auto near = [](const auto&) { return window<query, key>(3); };
+#else
+    const auto near = [](const auto& scores) { return where(window<query, key>(3), scores); };
+#endif
+    const auto y = nn::multi_head_attention<query, key>(x, p, near);
+  }
 }

@@ -229,4 +229,16 @@ int main() {
     view<const float, query, d_head> x(numbers.data(), query{6}, strides{64, 1});
 #endif
   }
+  {
+    // mistake 19: A tensor of another type
+    // says: tensor: values of type float do not become elements of type double unsaid: say evaluate_into(x, e),
+    // which converts
+    // literal: tensor: values of one type do not become elements of another unsaid: say evaluate_into(x, e)
+#if HEED_MISTAKE == 19
+    tensor<double, query, key> exact = a;
+#else
+    tensor<double, query, key> exact{query{2}, key{3}};
+    evaluate_into(exact, a);
+#endif
+  }
 }

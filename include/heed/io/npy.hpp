@@ -51,11 +51,10 @@ class npy_file {
   template <class T, class... A, class... X>
     requires(detail::axis_tag<X>&&...)
   auto read(X const&... wanted) const {
-    static_assert(detail::readable_element<T>, "read: T is float, double, bf16, f16, bool, int32 or int64");
-    if constexpr (detail::extents_may_be_wanted<axes<A...>, X...>)
+    if constexpr (detail::readable_element<T> && detail::extents_may_be_wanted<axes<A...>, X...>)
       return detail::read_array<T, A...>(name_, header_.array(bytes_), wanted...);
     else {
-      detail::refuse_wanted_extents<detail::read_word, axes<A...>, X...>();
+      detail::refuse_wanted<detail::read_word, T, axes<A...>, X...>();
       return detail::poison{};
     }
   }

@@ -60,12 +60,11 @@ class safetensors_file {
   template <class T, class... A, class... X>
     requires(detail::axis_tag<X>&&...)
   auto read(std::string_view name, X const&... wanted) const {
-    static_assert(detail::readable_element<T>, "read: T is float, double, bf16, f16, bool, int32 or int64");
-    if constexpr (detail::extents_may_be_wanted<axes<A...>, X...>) {
+    if constexpr (detail::readable_element<T> && detail::extents_may_be_wanted<axes<A...>, X...>) {
       std::string const where = "tensor " + detail::shown(name) + ": ";
       return detail::read_array<T, A...>(name_, header_.array(bytes_, where, entry(name)), wanted...);
     } else {
-      detail::refuse_wanted_extents<detail::read_word, axes<A...>, X...>();
+      detail::refuse_wanted<detail::read_word, T, axes<A...>, X...>();
       return detail::poison{};
     }
   }
@@ -74,12 +73,11 @@ class safetensors_file {
   template <class T, class... A, class... X>
     requires(detail::axis_tag<X>&&...)
   auto view(std::string_view name, X const&... wanted) const {
-    static_assert(detail::readable_element<T>, "view: T is float, double, bf16, f16, bool, int32 or int64");
-    if constexpr (detail::extents_may_be_wanted<axes<A...>, X...>) {
+    if constexpr (detail::readable_element<T> && detail::extents_may_be_wanted<axes<A...>, X...>) {
       std::string const where = "tensor " + detail::shown(name) + ": ";
       return detail::view_array<T, A...>(name_, header_.array(bytes_, where, entry(name)), wanted...);
     } else {
-      detail::refuse_wanted_extents<detail::read_word, axes<A...>, X...>();
+      detail::refuse_wanted<detail::read_word, T, axes<A...>, X...>();
       return detail::poison{};
     }
   }

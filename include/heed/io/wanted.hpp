@@ -66,5 +66,13 @@ template <class Op, class All, class... X> void refuse_wanted_extents() {
     HEED_REFUSE("an extent may be given, once, for each axis that has none in its type",
                 mistakes::extents_wanted_are_not_open<Op, axes<X...>, typename dynamic_axes<All>::type>);
 }
+/// The same, and elements of a type that nothing computes with.
+template <class Op, class T, class All, class... X> void refuse_wanted() {
+  if constexpr (!is_element<T>)
+    HEED_REFUSE("read: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits",
+                mistakes::elements_of_that_type<Op, T>);
+  else
+    detail::refuse_wanted_extents<Op, All, X...>();
+}
 
 }  // namespace heed::detail

@@ -95,7 +95,7 @@ template <class T> struct contract_places {
     left_flat = s.left.native && s.k.affine(s.left.operand.stride, left_step);
     right_flat = s.right.native && s.k.affine(s.right.operand.stride, right_step);
     crowded = left_flat && left_step == 1 && left_rows.whole && s.m.size > loops::few_rows && s.n.size > 2 * panel<T> &&
-              left_rows.step * static_cast<extent_t>(sizeof(T)) % 2048 == 0 && left_rows.step != 0;
+              left_rows.step * static_cast<extent_t>(sizeof(T)) % 4096 == 0 && left_rows.step != 0;
     epilogue_lanes = std::max<extent_t>(width<T>, s.epilogue->lanes);
   }
   /// Whether every block of the result can be summed up in the target.

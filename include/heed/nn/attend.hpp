@@ -9,6 +9,14 @@
 
 namespace heed {
 namespace detail {
+namespace mistakes {
+template <class Value> struct mask_gives_no_scores {
+  static constexpr void write(writer& w) {
+    w("attention: the mask gives values of type "), w(detail::type_name<Value>());
+    w(", not scores: say where(keep, scores)");
+  }
+};
+}  // namespace mistakes
 inline namespace HEED_ARCH {
 struct attention_word {
   static constexpr std::string_view name = "attention";
@@ -25,8 +33,18 @@ template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask c
     HEED_REFUSE("attention: the mask is over other keys (query and key swapped?)",
                 mistakes::mask_is_over_other_keys<attention_word, typename keys_of_mask<Mask>::type, Key>);
     return poison{};
-  } else
-    return apply(e);
+  } else {
+    auto const masked = apply(e);
+    using Masked = std::remove_const_t<decltype(masked)>;
+    if constexpr (is_poison<Masked>)
+      return poison{};
+    else if constexpr (!is_real<typename node_of<Masked>::value_type>) {
+      HEED_REFUSE("attention: the mask gives no scores: say where(keep, scores)",
+                  mistakes::mask_gives_no_scores<typename node_of<Masked>::value_type>);
+      return poison{};
+    } else
+      return masked;
+  }
 }
 }  // namespace HEED_ARCH
 }  // namespace detail

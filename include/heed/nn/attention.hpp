@@ -137,7 +137,10 @@ auto multi_head_attention_parts(expression auto const& x, expression auto const&
 template <class Query, class Key, class P, class Mask = unchanged_function, class Positions = unchanged_function>
 auto multi_head_attention(expression auto const& x, P const& p, Mask const& mask = {},
                           Positions const& positions = {}) {
-  return nn::multi_head_attention_parts<Query, Key>(x, p, mask, positions).output;
+  if constexpr (detail::parameters_of_attention<P>)
+    return nn::multi_head_attention_parts<Query, Key>(x, p, mask, positions).output;
+  else
+    return detail::refuse_parameters<detail::attention_word, P>();
 }
 /// The same with k and v from memory [..., key, memory].
 ///
@@ -147,7 +150,10 @@ auto multi_head_attention(expression auto const& x, P const& p, Mask const& mask
 template <class Key, class Memory, class P, class Mask = unchanged_function>
   requires(detail::memory_like<Memory>)
 auto multi_head_attention(expression auto const& x, Memory const& memory, P const& p, Mask const& mask = {}) {
-  return nn::multi_head_attention_parts<Key>(x, memory, p, mask).output;
+  if constexpr (detail::parameters_of_attention<P>)
+    return nn::multi_head_attention_parts<Key>(x, memory, p, mask).output;
+  else
+    return detail::refuse_parameters<detail::attention_word, P>();
 }
 
 }  // namespace HEED_ARCH

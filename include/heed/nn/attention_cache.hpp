@@ -109,7 +109,10 @@ template <class Query, class Key, class P, class Cache, class Mask = causal_mask
   requires(is_attention_cache<Cache>)
 auto multi_head_attention(expression auto const& x, P const& p, Cache& cache, Mask const& mask = {},
                           Positions const& positions = {}) {
-  return nn::multi_head_attention_parts<Query, Key>(x, p, cache, mask, positions).output;
+  if constexpr (detail::parameters_of_attention<P>)
+    return nn::multi_head_attention_parts<Query, Key>(x, p, cache, mask, positions).output;
+  else
+    return detail::refuse_parameters<detail::attention_word, P>();
 }
 
 }  // namespace HEED_ARCH

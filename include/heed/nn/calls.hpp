@@ -31,14 +31,14 @@ struct gated_feed_forward {
   static constexpr std::string_view name = "gated_feed_forward", call = "gated_feed_forward(x, parameters, activation)";
 };
 struct encoder_layer {
-  static constexpr std::string_view name = "encoder_layer",
-                                    call =
-                                        "encoder_layer<query, key>(place, x, parameters, activation, mask, positions)";
+  static constexpr std::string_view
+      name = "encoder_layer",
+      call = "encoder_layer<query, key>(nn::pre_norm, x, parameters, activation, mask, positions)";
 };
 struct decoder_layer {
   static constexpr std::string_view
       name = "decoder_layer",
-      call = "decoder_layer<query, key, memory_key>(place, x, memory, parameters, activation, mask, positions)";
+      call = "decoder_layer<query, key, memory_key>(nn::pre_norm, x, memory, parameters, activation, mask, positions)";
 };
 }  // namespace calls
 }  // namespace HEED_ARCH
@@ -93,7 +93,8 @@ template <class... A>
 auto encoder_layer(detail::anything, detail::anything = {}, detail::anything = {}, detail::anything = {},
                    detail::anything = {}, detail::anything = {}) {
   HEED_REFUSE(
-      "encoder_layer: it is called with expressions, as in encoder_layer<query, key>(place, x, parameters, activation, "
+      "encoder_layer: it is called with expressions, as in encoder_layer<query, key>(nn::pre_norm, x, parameters, "
+      "activation, "
       "mask, positions)",
       detail::mistakes::word_is_called_otherwise<detail::calls::encoder_layer, axes<A...>>);
   return detail::poison{};
@@ -103,7 +104,8 @@ template <class... A>
 auto decoder_layer(detail::anything, detail::anything = {}, detail::anything = {}, detail::anything = {},
                    detail::anything = {}, detail::anything = {}, detail::anything = {}) {
   HEED_REFUSE(
-      "decoder_layer: it is called with expressions, as in decoder_layer<query, key, memory_key>(place, x, memory, "
+      "decoder_layer: it is called with expressions, as in decoder_layer<query, key, memory_key>(nn::pre_norm, x, "
+      "memory, "
       "parameters, activation, mask, positions)",
       detail::mistakes::word_is_called_otherwise<detail::calls::decoder_layer, axes<A...>>);
   return detail::poison{};

@@ -94,7 +94,7 @@ template <class SelfAttention, class CrossAttention, class FeedForward, class No
 ///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p);
 ///
 /// Refused: what attention refuses of x and of memory; parts over different model axes (where p is made).
-template <class Query, class Key, class MemoryKey, class Place, class Memory, class P,
+template <class Query, class Key, class MemoryKey, detail::place_of_norms Place, class Memory, class P,
           class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
           class MemoryMask = unchanged_function, class Positions = unchanged_function>
   requires(detail::memory_like<Memory> && !is_attention_cache<Activation>)
@@ -110,7 +110,7 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
 ///
 ///     nn::attention_cache<float, attention, key, batch> cache{key{256}, batch{1}};
 ///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p, cache);
-template <class Query, class Key, class MemoryKey, class Place, class Memory, class P, class Cache,
+template <class Query, class Key, class MemoryKey, detail::place_of_norms Place, class Memory, class P, class Cache,
           class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
           class MemoryMask = unchanged_function, class Positions = unchanged_function>
   requires(detail::memory_like<Memory>&& is_attention_cache<Cache>)
@@ -128,8 +128,9 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
 ///
 ///     auto y = nn::decoder_layer<query, key>(nn::pre_norm, x, without_memory, cache, nn::activations::silu, {},
 ///                                            nn::rotary<d_head, query>{});
-template <class Query, class Key, class Place, class P, class Cache, class Activation = activations::relu_function,
-          class Mask = causal_mask<Query, Key>, class Positions = unchanged_function>
+template <class Query, class Key, detail::place_of_norms Place, class P, class Cache,
+          class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
+          class Positions = unchanged_function>
   requires(is_attention_cache<Cache>)
 auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cache, Activation const& activation = {},
                    Mask const& mask = {}, Positions const& positions = {}) {

@@ -78,7 +78,7 @@ template <class Attention, class FeedForward, class Norm> struct encoder_layer_p
 ///     auto y = nn::encoder_layer<query, key>(nn::pre_norm, x, p, nn::activations::gelu);
 ///
 /// Refused: what attention refuses of x; parts over different model axes (where p is made).
-template <class Query, class Key, class Place, class P, class Activation = activations::relu_function,
+template <class Query, class Key, detail::place_of_norms Place, class P, class Activation = activations::relu_function,
           class Mask = unchanged_function, class Positions = unchanged_function>
 auto encoder_layer(Place place, expression auto const& x, P const& p, Activation const& activation = {},
                    Mask const& mask = {}, Positions const& positions = {}) {

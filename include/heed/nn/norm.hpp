@@ -93,6 +93,16 @@ struct norm_after {};
 struct norm_before {};
 inline constexpr norm_after post_norm;  ///< norm(x + f(x))
 inline constexpr norm_before pre_norm;  ///< x + f(norm(x))
+}  // namespace HEED_ARCH
+}  // namespace nn
+namespace detail {
+inline namespace HEED_ARCH {
+template <class P>
+concept place_of_norms = std::is_same_v<P, nn::norm_after> || std::is_same_v<P, nn::norm_before>;
+}  // namespace HEED_ARCH
+}  // namespace detail
+namespace nn {
+inline namespace HEED_ARCH {
 
 /// @{
 /// A sub-layer in its residual connection: norm(x + f(x)), or x + f(norm(x)).

@@ -82,6 +82,7 @@ template <class Layer, class A, class Input, class Weight> struct input_of_a_lay
 template <class Layer, class P> struct parameters_are_of_another_layer {
   static constexpr void write(writer& w) {
     w(Layer::name), w(": it does not take parameters of type "), w(detail::family<P>());
+    if constexpr (expression_like<P>) w(" (x stands once: the parameters make queries, keys and values of it)");
   }
 };
 template <class F> struct it_is_no_function {
@@ -111,6 +112,12 @@ template <class Layer, class P> poison refuse_parameters() {
   HEED_REFUSE("layer: the parameters are of another layer", mistakes::parameters_are_of_another_layer<Layer, P>);
   return {};
 }
+/// What multi-head attention takes.
+template <class P>
+concept parameters_of_attention = requires {
+  typename P::layer;
+  typename P::d_head_axis;
+};
 /// The first list of axes that has one twice; an empty list if none has.
 template <class Shapes> struct repeated_axes;
 template <class... L> struct repeated_axes<shape_list<L...>> {

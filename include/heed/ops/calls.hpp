@@ -144,6 +144,9 @@ struct evaluate_into {
 struct explain {
   static constexpr std::string_view name = "explain", call = "explain(e) or explain(policy, e)";
 };
+struct append {
+  static constexpr std::string_view name = "append", call = "append(e) or append(policy, e)";
+};
 }  // namespace calls
 }  // namespace HEED_ARCH
 }  // namespace detail
