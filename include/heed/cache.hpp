@@ -163,10 +163,11 @@ template <class T, class Key, class... A> class kv_cache {
   }
 };
 
-/// A snapshot of w laid out for contractions over A...: its rows along the other axes lie side by side, and once more in the panels
-/// that the kernels read, so that no evaluation packs them. It stands wherever w does, and takes twice its memory.
+/// A snapshot of w, the axes of w, laid out for contractions over A...: its rows along the other axes lie side by side, and
+/// once more in the panels that the kernels read, so that no evaluation packs them. It stands wherever w does, and takes
+/// twice its memory. Refused: an axis of A... that w lacks.
 ///
-///     auto weight = packed<model>(w_q);     // once
+///     auto weight = packed<model>(w_q);            // once
 ///     tensor y = evaluate(dot<model>(x, weight));  // as often as needed
 template <class... A> auto packed(expression auto const& w) {
   using E = std::remove_cvref_t<decltype(w)>;

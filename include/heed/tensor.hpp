@@ -350,11 +350,10 @@ template <class T, class... A> class view : public detail::expression_base {
 };
 
 /// Owns its elements: 64-byte aligned, row-major in the order written, zero-initialised. Copies are deep.
-/// A... are its axes, T is float, double, bf16, f16, an integer or bool.
+/// A... are its axes, T is float, double, bf16, f16, bool or a signed integer of 32 or 64 bits.
 ///
 ///     tensor<float, batch, query, model> e{batch{2}, query{12}};  // the extents that the type leaves open, once each
 ///     e(0, 3, 5) = 1;                                             // in the order of the type
-///     extent_t n = e.extent<query>();
 ///
 /// Refused: an axis twice, other types, an open extent that is not given, one that stands in the type. shape_error: a
 /// negative extent, more elements than 64 bits count.

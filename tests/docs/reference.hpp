@@ -80,9 +80,13 @@ inline tensor<float, batch, word> logits;
 inline tensor<float, word, model> table;
 inline tensor<int, query> ids;
 inline tensor<int, batch> past;
-inline kv_cache<float, key, batch, head, d_head> cache;
+inline kv_cache<float, key, batch, head, d_head> cache{key{16}, batch{1}};
 inline auto s = dot<d_head>(q, k);  // [batch, query, head, key]
 inline tensor<float, head, query, key> weights;
+
+namespace of_ops_dot {
+inline tensor<float, batch, query, head, d_head> c;
+}  // namespace of_ops_dot
 
 namespace of_ops_reduce {
 constexpr int separator = 102;
@@ -124,7 +128,7 @@ inline nn::attention_parameters<float, model, head, d_head> p;
 namespace of_nn_attention_cache {
 using attention = nn::attention_parameters<float, model, head, d_head>;
 inline attention p;
-inline nn::attention_cache<float, attention, key, batch> cache;
+inline nn::attention_cache<float, attention, key, batch> cache{key{16}, batch{1}};
 }  // namespace of_nn_attention_cache
 
 namespace of_nn_choices {
@@ -152,7 +156,7 @@ inline nn::encoder_layer_parameters<reference::attention, reference::feed_forwar
 namespace of_nn_decoder {
 inline nn::decoder_layer_parameters<attention, attention, feed_forward, norm> p;
 inline nn::encoder_layer_parameters<attention, feed_forward, norm> without_memory;
-inline nn::attention_cache<float, attention, key, batch> cache;
+inline nn::attention_cache<float, attention, key, batch> cache{key{16}, batch{1}};
 }  // namespace of_nn_decoder
 
 namespace of_nn_parameters {

@@ -110,6 +110,8 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
 ///
 ///     nn::attention_cache<float, attention, key, batch> cache{key{256}, batch{1}};
 ///     auto y = nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p, cache);
+///
+/// Refused: as above. shape_error: more positions than the cache has room for.
 template <class Query, class Key, class MemoryKey, detail::place_of_norms Place, class Memory, class P, class Cache,
           class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
           class MemoryMask = unchanged_function, class Positions = unchanged_function>
@@ -128,6 +130,8 @@ auto decoder_layer(Place place, expression auto const& x, Memory const& memory, 
 ///
 ///     auto y = nn::decoder_layer<query, key>(nn::pre_norm, x, without_memory, cache, nn::activations::silu, {},
 ///                                            nn::rotary<d_head, query>{});
+///
+/// Refused: as above. shape_error: more positions than the cache has room for.
 template <class Query, class Key, detail::place_of_norms Place, class P, class Cache,
           class Activation = activations::relu_function, class Mask = causal_mask<Query, Key>,
           class Positions = unchanged_function>

@@ -36,6 +36,8 @@ inline namespace HEED_ARCH {
 ///     using attention = nn::biased_attention_parameters<float, model, head, d_head>;
 ///     using feed_forward = nn::biased_feed_forward_parameters<float, model, hidden>;
 ///     nn::encoder_layer_parameters<attention, feed_forward, nn::layer_norm_parameters<float, model>> p;
+///
+/// Refused: parts over different model axes.
 template <class Attention, class FeedForward, class Norm> struct encoder_layer_parameters {
   using layer = detail::encoder_layer_word;
   using model_axis = typename Attention::model_axis;

@@ -81,6 +81,8 @@ auto grouped_query_attention(expression auto const& x, P const& p, Mask const& m
 ///
 ///     nn::attention_cache<float, decltype(p), key, batch> cache{key{2048}, batch{1}};
 ///     auto y = nn::grouped_query_attention<query, key>(x, p, cache, {}, nn::rotary<d_head, query>{});
+///
+/// Refused: as above. shape_error: more positions than the cache has room for.
 template <class Query, class Key, class P, class Cache, class Mask = causal_mask<Query, Key>,
           class Positions = unchanged_function>
   requires(is_attention_cache<Cache>)

@@ -345,7 +345,8 @@ template <class... A> auto min(expression auto const& x) {
   return detail::poison{};
 }
 
-/// The value in another type, the axes of x. Reals to integers cut towards zero; anything to bool is != 0.
+/// The value in another type, the axes of x. Reals to integers cut towards zero; anything to bool is != 0. Refused: a type
+/// that no tensor has.
 ///
 ///     auto distance = cast<float>(index<query>() - index<key>());
 template <class T> auto cast(expression auto const& x) {
