@@ -86,6 +86,19 @@ BOOST_AUTO_TEST_CASE(a_plan_tells) {
 }
 
 // Nothing is stored behind the user's back: a plan over the limit is refused before it runs, with a reason.
+// causal is [key, query] by its words, and lies as the scores that it excludes from do.
+BOOST_AUTO_TEST_CASE(what_is_stored_lies_as_its_reader_does) {
+  const auto& [q, k, v] = tensors();
+  const auto plan = explain(unfused, dot<key>(softmax<key>(where(causal<query, key>(10), dot<d_head>(q, k))), v));
+  int masks = 0;
+  for (const auto& stage : plan.stages) {
+    if (stage.computes != "(key <= (query + 10))") continue;
+    ++masks;
+    BOOST_TEST(stage.vectorised == "key");
+  }
+  BOOST_TEST(masks > 0);
+}
+
 BOOST_AUTO_TEST_CASE(the_store_limit) {
   const auto want = evaluate(unfused, context());
   BOOST_TEST(agrees(evaluate(policy{.store_limit = bytes_of_scores / 2}, context()), want, 1e-5));

@@ -102,12 +102,23 @@ template <class Backend> class lowering {
     if (e == dynamic) throw shape_error("evaluate: no operand gives axis " + detail::axis_name<A>() + " an extent");
     return e;
   }
-  template <class V, class... A, class N>
+  /// Memory for a node, dense; side by side lies what does so in Order, that of its reader: a mask whose own order is the other
+  /// one would be read across the lines of the cache.
+  template <class V, class Order = axes<>, class... A, class N>
   leaf<V, axes<A...>> new_leaf(axes<A...>, N const& n, hint const& shape, std::string_view why) {
     leaf<V, axes<A...>> l;
     [[maybe_unused]] int i = 0;
     ((l.extents[i++] = extent_of<A>(n, shape)), ...);
     l.make_dense();
+    using Read = unite<intersection<Order, axes<A...>>, axes<A...>>;
+    if constexpr (!std::is_same_v<Read, axes<A...>>) {
+      leaf<V, Read> in_order;
+      i = 0;
+      for_each_axis(Read{}, [&]<class X>(type_tag<X>) { in_order.extents[i++] = l.extents[index_of<X, axes<A...>>]; });
+      in_order.make_dense();
+      i = 0;
+      for_each_axis(Read{}, [&]<class X>(type_tag<X>) { l.strides[index_of<X, axes<A...>>] = in_order.strides[i++]; });
+    }
     extent_t const size = detail::checked_size(l.extents, sizeof...(A), sizeof(V));
     b_.allocate(l, static_cast<std::size_t>(size) * sizeof(V), plan::name_of<N>(), why);
     return l;
@@ -128,10 +139,11 @@ template <class Backend> class lowering {
       b_.remember(id, values);
     }
     if constexpr (beside) {
-      auto k = store_keep(plan::keep_of<Marks>(n), hint{n, shape}, keep_id(marked_id<Marks, N>(id)));
+      auto k =
+          store_keep<typename N::axes_type>(plan::keep_of<Marks>(n), hint{n, shape}, keep_id(marked_id<Marks, N>(id)));
       return where_node<decltype(k), Leaf>(std::move(k), std::move(values), 0);
     } else if constexpr (zeroed) {
-      auto k = store_keep(plan::zero_keep(n), hint{n, shape}, keep_id(id));
+      auto k = store_keep<typename N::axes_type>(plan::zero_keep(n), hint{n, shape}, keep_id(id));
       return zeroed_node<decltype(k), Leaf>(std::move(k), std::move(values));
     } else
       return values;
@@ -147,15 +159,16 @@ template <class Backend> class lowering {
     else
       return 0;
   }
-  /// A keep-set as a bool leaf.
-  template <class K> auto store_keep(K const& keep, hint const& shape, node_id id) {
+  /// A keep-set as a bool leaf, beside values in this order.
+  template <class Order, class K> auto store_keep(K const& keep, hint const& shape, node_id id) {
     auto k = lower<false>(keep, shape);
     if constexpr (is_leaf_node<decltype(k)>)
       return k;
     else {
       leaf<bool const, typename decltype(k)::axes_type> l;
       if (b_.find(id, l, hint{k, shape})) return l;
-      auto fresh = new_leaf<bool>(typename decltype(k)::axes_type{}, k, shape, "a keep-set beside a stored result");
+      auto fresh =
+          new_leaf<bool, Order>(typename decltype(k)::axes_type{}, k, shape, "a keep-set beside a stored result");
       b_.map(k, fresh, 0.0);
       l = detail::with_type<bool const>(fresh);
       b_.remember(id, l);
@@ -273,7 +286,7 @@ template <class Backend> class lowering {
     else if constexpr (is_index_expression<F>)
       return plan::change_tree(c, flat);
     else if constexpr (excludes<F>) {
-      auto k = store_keep(plan::keep_of_flat(flat), hint{flat, shape}, 0);
+      auto k = store_keep<typename decltype(flat)::axes_type>(plan::keep_of_flat(flat), hint{flat, shape}, 0);
       auto v = store_flat(flat, shape, "elements under other coordinates", 0);
       auto m = plan::change_tree(c, k);
       auto x = change_leaf(c, v, shape);
@@ -452,7 +465,8 @@ template <class Backend> class lowering {
   }
   /// A tree over softmaxes, stored with zeros where they or the tree itself excluded, beside that keep-set.
   template <class N, class F> auto with_zeros(N const& n, F const& flat, hint const& shape) {
-    auto k = store_keep(plan::conjunction(plan::zero_keep(n), plan::keep_of<false>(n)), hint{n, shape}, 0);
+    auto k = store_keep<typename N::axes_type>(plan::conjunction(plan::zero_keep(n), plan::keep_of<false>(n)),
+                                               hint{n, shape}, 0);
     auto v = store_flat(where_node<decltype(k), F>(k, flat, 0), hint{n, shape}, "weights beside their keep-set", 0);
     return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
   }
@@ -467,7 +481,7 @@ template <class Backend> class lowering {
     else if constexpr (is_leaf_node<F> || is_zeroed_leaf<F>)
       return flat;
     else if constexpr (excludes<F>) {
-      auto k = store_keep(plan::keep_of_flat(flat), hint{n, shape}, 0);
+      auto k = store_keep<typename N::axes_type>(plan::keep_of_flat(flat), hint{n, shape}, 0);
       auto v = store_flat(flat, shape, why, 0);
       return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
     } else
@@ -698,7 +712,7 @@ template <class Backend> class lowering {
     } else if constexpr (is_map<N>)
       b_.map(unfused_map<false>(n, shape), out, fill);
     else if constexpr (is_where<N>) {
-      auto m = stored_operand<false>(n.keep, hint{n, shape});
+      auto m = stored_operand<false, typename N::axes_type>(n.keep, hint{n, shape});
       auto x = stored_operand<false>(n.operand, shape);
       b_.map(where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), 0), out, fill);
     } else
@@ -712,15 +726,15 @@ template <class Backend> class lowering {
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
       return make(
           n.op, n.id, type_tag<N>{},
-          term_of<marked, E>(stored_operand<Marks>(n.template operand<I>(), wide), wide, excluded_term<Op, I>())...);
+          term_of<marked, E>(stored_operand<Marks, A>(n.template operand<I>(), wide), wide, excluded_term<Op, I>())...);
     }
     (std::index_sequence_for<E...>{});
   }
   template <bool Marks, class N> auto unfused_factor(N const& n, hint const& shape) {
     return factor_from(n, stored_operand<Marks>(n, shape), shape, "unfused");
   }
-  /// Each operand in memory (terminals as they are): the node-by-node schedule.
-  template <bool Marks, class N> auto stored_operand(N const& n, hint const& shape) {
+  /// Each operand in memory (terminals as they are), in the order of its reader: the node-by-node schedule.
+  template <bool Marks, class Order = axes<>, class N> auto stored_operand(N const& n, hint const& shape) {
     if constexpr (is_map<N>) {
       using V = stored_type<typename N::value_type>;
       leaf<V const, typename N::axes_type> values;
@@ -728,23 +742,23 @@ template <class Backend> class lowering {
       hint const wide{n, shape};
       auto tree = unfused_map<Marks>(n, wide);
       if (!b_.find(id, values, wide)) {
-        auto fresh = new_leaf<V>(typename N::axes_type{}, n, shape, "unfused");
+        auto fresh = new_leaf<V, Order>(typename N::axes_type{}, n, shape, "unfused");
         b_.map(tree, fresh, 0.0);
         values = detail::with_type<V const>(fresh);
         b_.remember(id, values);
       }
       if constexpr (excludes<decltype(tree)>) {
-        auto k = store_keep(plan::keep_of_flat(tree), wide, keep_id(id));
+        auto k = store_keep<typename N::axes_type>(plan::keep_of_flat(tree), wide, keep_id(id));
         return where_node<decltype(k), decltype(values)>(std::move(k), std::move(values), 0);
       } else
         return values;
     } else if constexpr (is_where<N>) {
       hint const wide{n, shape};
-      auto m = stored_operand<false>(n.keep, wide);
+      auto m = stored_operand<false, typename N::axes_type>(n.keep, wide);
       auto x = stored_operand<Marks>(n.operand, shape);
       auto tree = where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), 0);
       node_id const id = marked_id<Marks, N>(n.id);
-      auto k = store_keep(plan::keep_of_flat(tree), wide, keep_id(id));
+      auto k = store_keep<typename N::axes_type>(plan::keep_of_flat(tree), wide, keep_id(id));
       auto v = store_flat(tree, wide, "unfused", id);
       return where_node<decltype(k), decltype(v)>(std::move(k), std::move(v), 0);
     } else

@@ -13,6 +13,7 @@
 #include "../program.hpp"
 
 #include <array>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -145,7 +146,7 @@ template <class Kind> std::string_view stream_name() {
 
 // ---------------------------------------------------------------- words
 inline std::string replaced(std::string s, int slot, std::string const& by) {
-  std::string const mark = "#" + std::to_string(slot);
+  std::string const mark = plan::concatenated({"#", std::to_string(slot)});
   for (std::size_t at = 0; (at = s.find(mark, at)) != s.npos; at += by.size()) s.replace(at, mark.size(), by);
   return s;
 }
@@ -171,9 +172,16 @@ std::string stream_text(stage_axes<SA> const& sa, Scores const& scores, Weights 
   return with_slots(epilogue, (has_values ? "dot<" : std::string(name) + "<") + sa.template text<K>() + ">(" + s +
                                   (has_values ? ", [" + plan::axis_text(VA{}) + "])" : ")"));
 }
-template <class T, class... A> std::string last_axis(leaf<T, axes<A...>> const&) {
+/// The axis whose elements lie side by side.
+template <class T, class... A> std::string last_axis(leaf<T, axes<A...>> const& l) {
   std::string s = "one element";
-  ((s = detail::axis_name<A>()), ...);
+  extent_t nearest = std::numeric_limits<extent_t>::max();
+  int i = 0;
+  auto const look = [&](auto const& name) {
+    if (l.strides[i] <= nearest) nearest = l.strides[i], s = name();
+    ++i;
+  };
+  (look([] { return detail::axis_name<A>(); }), ...);
   return s;
 }
 
