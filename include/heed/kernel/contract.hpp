@@ -16,6 +16,8 @@
 #include "contract_few.hpp"
 #include "contract_stage.hpp"
 
+#include <limits>
+
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
@@ -123,6 +125,24 @@ template <class T> class contract_run {
     memory.next = mark;
   }
 
+  /// Panels that one job takes of a stretch: all, but fewer where there are few blocks of rows, or where the last jobs would keep
+  /// some threads and leave the others waiting. Where panels are packed on the way, long runs of them: one is fetched while the
+  /// one before it is multiplied.
+  extent_t panels_of_job(extent_t stretch, extent_t blocks) const {
+    if (!together_ || threads_ == 1) return stretch;
+    extent_t const jobs_each = come_ == panels_come::block_by_block ? 1 : 4;
+    extent_t const least = std::min(stretch, std::max<extent_t>(1, jobs_each * threads_ / blocks));
+    extent_t best = stretch;
+    double busiest = std::numeric_limits<double>::infinity();  // thread, over the mean
+    for (extent_t pieces = least; pieces <= std::min(stretch, least + 7); ++pieces) {
+      extent_t const step = (stretch + pieces - 1) / pieces, jobs = blocks * ((stretch + step - 1) / step);
+      extent_t const turns = (jobs + threads_ - 1) / threads_;
+      double const busy = static_cast<double>(turns * step * threads_) / static_cast<double>(blocks * stretch);
+      if (busy < busiest - 0.03) busiest = busy, best = step;
+    }
+    return best;
+  }
+
   /// One element of the batch; `share` hands its jobs out and waits for them.
   template <class Share>
   void multiply(extent_t const* origin, T* packed, T* area, scratch const& memory, Share&& share) const {
@@ -130,10 +150,7 @@ template <class T> class contract_run {
       extent_t const stretch = std::min(stretch_, panels_ - p);
       for (extent_t m = 0; m < c_.row_count(); m += area_rows_) {
         extent_t const rows_here = std::min(area_rows_, c_.row_count() - m), blocks = (rows_here + rows_ - 1) / rows_;
-        // few blocks of rows: share the panels as well; long runs of them, where one is fetched while the last is multiplied
-        extent_t const shares = come_ == panels_come::block_by_block ? 1 : 4;
-        extent_t const pieces = std::min(stretch, std::max<extent_t>(1, shares * threads_ / blocks));
-        extent_t const step = together_ && threads_ > 1 ? (stretch + pieces - 1) / pieces : stretch;
+        extent_t const step = panels_of_job(stretch, blocks);
         extent_t const chunks = (stretch + step - 1) / step;
         for (extent_t d = 0; d < depth(); d += span_) {
           extent_t const span = std::min(span_, c_.k.size - d);
