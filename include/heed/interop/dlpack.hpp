@@ -156,7 +156,7 @@ template <detail::dlpack_managed Managed = DLManagedTensor, class E> dlpack_hand
     constexpr bool constant = detail::reads_only<L>;
     if constexpr (constant && !detail::dlpack_versioned<Managed>) {
       HEED_REFUSE("to_dlpack: a DLManagedTensor cannot say that its elements must not be written",
-                  detail::mistakes::constants_without_a_flag<op, detail::element_of<L>>);
+                  detail::mistakes::constants_without_a_flag<op, detail::array_element<L>>);
       return {};
     } else {
       using exported = detail::exported_dlpack<Managed, L::rank>;

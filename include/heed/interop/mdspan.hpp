@@ -151,7 +151,7 @@ template <detail::mdspan_of_memory M, class E> auto mdspan_of(E&& x) {
   } else {
     using L = detail::leaf_type_of<E>;
     using list = typename L::axes_type;
-    using T = detail::element_of<L>;
+    using T = detail::array_element<L>;
     using U = typename M::element_type;
     if constexpr (!std::is_convertible_v<T(*)[], U(*)[]>) {
       HEED_REFUSE("mdspan_of: the array has other elements", detail::mistakes::array_has_other_elements<op, T, U>);
@@ -186,8 +186,8 @@ template <int = 0, class E> auto mdspan_of(E&& x) {
     using L = detail::leaf_type_of<E>;
     using layout = std::conditional_t<detail::is_tensor<std::remove_cvref_t<E>>, HEED_MDSPAN::layout_right,
                                       HEED_MDSPAN::layout_stride>;
-    return interop::mdspan_of<typename detail::mdspan_over<detail::element_of<L>, typename L::axes_type, layout>::type>(
-        x);
+    return interop::mdspan_of<
+        typename detail::mdspan_over<detail::array_element<L>, typename L::axes_type, layout>::type>(x);
   }
 }
 #endif

@@ -130,7 +130,7 @@ template <class E> using leaf_type_of = decltype(detail::leaf_of_array(std::decl
 template <class L> inline constexpr bool reads_only = false;
 template <class T, class List> inline constexpr bool reads_only<leaf<T const, List>> = true;
 template <class L>
-using element_of = std::conditional_t<reads_only<L>, typename L::storage_type const, typename L::storage_type>;
+using array_element = std::conditional_t<reads_only<L>, typename L::storage_type const, typename L::storage_type>;
 
 /// Says what is wrong with something that is no lasting array.
 template <class Op, class E> void refuse_array() {
