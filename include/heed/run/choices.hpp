@@ -177,7 +177,7 @@ template <class T, class... A> std::string last_axis(leaf<T, axes<A...>> const& 
   std::string s = "one element";
   extent_t nearest = std::numeric_limits<extent_t>::max();
   int i = 0;
-  auto const look = [&](auto const& name) {
+  [[maybe_unused]] auto const look = [&](auto const& name) {
     if (l.strides[i] <= nearest) nearest = l.strides[i], s = name();
     ++i;
   };
