@@ -176,17 +176,17 @@ void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, 
   const auto one = [&]<int Rows, beside Beside>(std::integral_constant<int, Rows>,
                                                 std::integral_constant<beside, Beside>) {
     multiply_registers<T, Rows, Vectors, Partial, Beside>(p, a, b, c, scale);
-    rows -= Rows;
     a += Rows * p.a_row;
     c += Rows * p.c_row;
     if (p.how == start::rescale || p.how == start::scaled) scale += Rows;
   };
   const auto tiles = [&]<int Rows>(std::integral_constant<int, Rows> height) {
-    while (rows >= Rows) one(height, std::integral_constant<beside, beside::nothing>{});
+    for (; rows >= Rows; rows -= Rows) one(height, std::integral_constant<beside, beside::nothing>{});
   };
   constexpr std::integral_constant<int, tile_rows<Vectors>> tallest{};
   if constexpr (Vectors == tile_vectors) {
-    while (p.next != nullptr && rows >= tallest) one(tallest, std::integral_constant<beside, beside::fetch>{});
+    for (; p.next != nullptr && rows >= tallest; rows -= tallest)
+      one(tallest, std::integral_constant<beside, beside::fetch>{});
   }
   tiles(tallest);
   if constexpr (Vectors == 1) tiles(std::integral_constant<int, 8>{});
