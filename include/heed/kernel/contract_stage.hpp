@@ -149,13 +149,25 @@ template <class T> struct contract_places {
     return {copy, padded, 1};
   }
 
+  /// Row d of the right operand from column `from` on, where its columns lie at one step; found or not.
+  struct right_block {
+    T const* data = nullptr;
+    extent_t step = 0;
+    bool found = false;
+  };
+  right_block find_right(contract_stage<T> const& s, extent_t const* origin, extent_t from, extent_t columns,
+                         extent_t d) const {
+    right_block b;
+    b.found = right_flat && right_columns.runs(from, columns, b.step);
+    if (b.found) b.data = right_data(s, origin) + right_columns.offset(from) + d * right_step;
+    return b;
+  }
+
   /// `depth` rows from d on of the columns of one panel, packed.
   void pack(contract_stage<T> const& s, extent_t const* origin, extent_t from, extent_t columns, extent_t d,
             extent_t depth, T* out, scratch& memory) const {
-    extent_t n_step = 0;
-    if (right_flat && right_columns.runs(from, columns, n_step)) {
-      pack_panel<T>(right_data(s, origin) + right_columns.offset(from) + d * right_step, right_step, n_step, depth,
-                    columns, out);
+    if (right_block const b = find_right(s, origin, from, columns, d); b.found) {
+      pack_panel<T>(b.data, right_step, b.step, depth, columns, out);
       return;
     }
     for (extent_t r = 0; r < depth; r += pack_rows) {
@@ -169,22 +181,19 @@ template <class T> struct contract_places {
   upcoming memory_of(contract_stage<T> const& s, extent_t const* origin, extent_t from, extent_t d,
                      extent_t depth) const {
     extent_t const columns = std::min<extent_t>(panel<T>, s.n.size - from), size = sizeof(T);
-    extent_t n_step = 0;
-    if (!right_flat || !right_columns.runs(from, columns, n_step)) return {};
-    auto const* const data =
-        reinterpret_cast<char const*>(right_data(s, origin) + right_columns.offset(from) + d * right_step);
-    if (n_step == 1) return {data, right_step * size, columns * size, depth};
-    if (right_step == 1) return {data, n_step * size, depth * size, columns};
+    right_block const b = find_right(s, origin, from, columns, d);
+    auto const* const data = reinterpret_cast<char const*>(b.data);
+    if (b.found && b.step == 1) return {data, right_step * size, columns * size, depth};
+    if (b.found && right_step == 1) return {data, b.step * size, depth * size, columns};
     return {};
   }
 
   /// Row d of the right operand from column `from` on, if multiply_and_pack can read it for so many rows of the left one.
   T const* rows_of_right(contract_stage<T> const& s, extent_t const* origin, extent_t from, extent_t columns,
                          extent_t d, extent_t rows) const {
-    extent_t n_step = 0;
-    bool const whole = columns == panel<T> && rows >= tile_rows<tile_vectors> && right_flat &&
-                       right_columns.runs(from, columns, n_step) && n_step == 1;
-    return whole ? right_data(s, origin) + right_columns.offset(from) + d * right_step : nullptr;
+    if (columns != panel<T> || rows < tile_rows<tile_vectors>) return nullptr;
+    right_block const b = find_right(s, origin, from, columns, d);
+    return b.found && b.step == 1 ? b.data : nullptr;
   }
 
   // ---- the panels of a stretch, packed in parts that threads share: each some rows of all panels, as memory has them, or

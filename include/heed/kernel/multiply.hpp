@@ -46,7 +46,7 @@ template <class T> struct product {
   int loaded;  // lanes of the last vector that b has
   int stored;  // lanes of the last vector that c has
   upcoming* next =
-      nullptr;  // what the tallest tiles fetch meanwhile, a line for each of the depth: more would hold up the loads
+      nullptr;  // what the tallest tiles fetch meanwhile: a line for each of the depth, more would hold up the loads
   T* packed = nullptr;  // where the first of the tallest tiles packs b
 };
 

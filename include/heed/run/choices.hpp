@@ -41,12 +41,6 @@ template <class... D> struct key_axes<std::tuple<D...>> {
 template <class Tuple> struct depth_axes;
 template <class... D> struct depth_axes<std::tuple<D...>> { using type = unite_all<typename D::over...>; };
 
-template <class SA, class V, class Tree> auto optional_program(Tree const& tree) {
-  if constexpr (std::is_same_v<Tree, no_axis>)
-    return no_axis{};
-  else
-    return detail::make_program<SA, V>(tree);
-}
 template <class V> kernel::matrix side(loops::program const& load) {
   kernel::matrix m;
   m.operand = load.operands[0];

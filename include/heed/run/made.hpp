@@ -14,6 +14,14 @@
 namespace heed::detail {
 inline namespace HEED_ARCH {
 
+/// The program of a tree that may be none: no_axis.
+template <class SA, class V, class Tree> auto optional_program(Tree const& tree) {
+  if constexpr (std::is_same_v<Tree, no_axis>)
+    return no_axis{};
+  else
+    return detail::make_program<SA, V>(tree);
+}
+
 /// A contraction's operands and epilogue, as kernels read them, and the loops over them.
 template <class SA, class V, class T, class L, class R, class Epilogue>
 class made_contraction : public kernel::ready_stage {
@@ -68,17 +76,10 @@ class made_rows : public made_stage<kernel::row_stage<V>> {
   Sink sink_;
   Epilogue tree_;
 
-  static auto sink_program(Sink const& sink) {
-    if constexpr (std::is_same_v<Sink, no_axis>)
-      return no_axis{};
-    else
-      return detail::make_program<SA, V>(sink);
-  }
-
  public:
   made_program<SA, T, Epilogue> program{tree_};
   made_program<SA, V, Tree> rows_program{rows_};
-  decltype(sink_program(sink_)) sink = sink_program(sink_);
+  decltype(detail::optional_program<SA, V>(sink_)) sink = detail::optional_program<SA, V>(sink_);
 
   made_rows(Tree const& rows, Sink const& s, Epilogue const& epilogue) : rows_(rows), sink_(s), tree_(epilogue) {}
   loops::program const* sink_or_null() const {
