@@ -43,8 +43,8 @@ struct append {  // a member: cache.hpp refuses
 }  // namespace detail
 }  // namespace heed
 
-/// How a word is called, for the compilers that print a text and for those that print a literal, and the overload that takes
-/// what no other one does.
+// How a word is called, for the compilers that print a text and for those that print a literal, and the overload that takes
+// what no other one does.
 #define HEED_CALL(SPACE, WORD, PARAMETERS, TEXT)                                              \
   namespace heed::detail::inline HEED_ARCH::calls {                                           \
   struct WORD {                                                                               \
