@@ -104,7 +104,8 @@ template <class Stored, class Target> struct destination_has_other_axes {
     w("evaluate: an expression with axes "), w.list(Stored{}), w(" does not fit a tensor with axes "), w.list(Target{});
     if constexpr (difference<Stored, Target>::rank > 0) w(": the tensor lacks "), w.list(difference<Stored, Target>{});
     if constexpr (difference<Target, Stored>::rank > 0)
-      w(": the expression lacks "), w.list(difference<Target, Stored>{});
+      w(difference<Stored, Target>::rank > 0 ? "; the expression lacks " : ": the expression lacks "),
+          w.list(difference<Target, Stored>{});
     for_each_axis(difference<Stored, Target>{}, [&]<class A>(type_tag<A>) {
       detail::hint_relative<A>(w, "the expression", "the tensor", difference<Target, Stored>{});
     });
@@ -286,6 +287,12 @@ template <class Op, class A> struct query_and_key_are_one_axis {
   static constexpr void write(writer& w) {
     w(Op::name), w(": queries and keys are both called "), w(detail::type_name<A>()),
         w(" (a forgotten rename: keys take a tag of their own)");
+  }
+};
+template <class Op, class Query, class Key, class Input> struct query_and_key_are_swapped {
+  static constexpr void write(writer& w) {
+    w(Op::name), w(": its first axis is that of the queries, "), w(detail::type_name<Query>());
+    w(", but the input has "), w.list(Input{}), w(" (query and key swapped?)");
   }
 };
 template <class Op, class Value> struct it_is_no_integer {

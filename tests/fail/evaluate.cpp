@@ -136,7 +136,7 @@ int main() {
   {
     // mistake 11: Keys that are still called queries
     // says: evaluate: an expression with axes (query, head, d_head) does not fit a tensor with axes (head,
-    // key, d_head): the tensor lacks (query): the expression lacks (key)
+    // key, d_head): the tensor lacks (query); the expression lacks (key)
     // literal: evaluate: the expression does not fit the tensor
     kv_cache<float, key, head, d_head> cache{key{9}};
 #if HEED_MISTAKE == 11
@@ -160,7 +160,7 @@ int main() {
   }
   {
     // mistake 13: Heads into the model
-    // says: evaluate: an expression with axes (query, head, d_head) does not fit a tensor with axes (query, model): the tensor lacks (head, d_head): the expression lacks (model) (a forgotten merge<head, d_head, model>?)
+    // says: evaluate: an expression with axes (query, head, d_head) does not fit a tensor with axes (query, model): the tensor lacks (head, d_head); the expression lacks (model) (a forgotten merge<head, d_head, model>?)
     // literal: evaluate: the expression does not fit the tensor
     struct model : axis<512> {};
     tensor<float, query, model> to{query{5}};

@@ -238,4 +238,26 @@ int main() {
 #endif
     const auto y = nn::multi_head_attention<query, key>(x, p, near);
   }
+  {
+    // mistake 19: A mask that returns nothing
+    // says: attention: the mask returns nothing (a forgotten return?)
+    // literal: attention: the mask returns nothing (a forgotten return?)
+#if HEED_MISTAKE == 19
+    const auto near = [](const auto& scores) { where(window<query, key>(3), scores); };
+#else
+    const auto near = [](const auto& scores) { return where(window<query, key>(3), scores); };
+#endif
+    const auto y = nn::multi_head_attention<query, key>(x, p, near);
+  }
+  {
+    // mistake 20: Query and key swapped in the call
+    // says: attention: its first axis is that of the queries, key, but the input has (query, model<512>) (query
+    // and key swapped?)
+    // literal: layer: the first axis named is that of the queries (query and key swapped?)
+#if HEED_MISTAKE == 20
+    const auto y = nn::multi_head_attention<key, query>(x, p);
+#else
+    const auto y = nn::multi_head_attention<query, key>(x, p);
+#endif
+  }
 }

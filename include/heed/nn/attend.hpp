@@ -16,6 +16,9 @@ template <class Value> struct mask_gives_no_scores {
     w(", not scores: say where(keep, scores)");
   }
 };
+template <class Word> struct mask_returns_nothing {
+  static constexpr void write(writer& w) { w(Word::name), w(": the mask returns nothing (a forgotten return?)"); }
+};
 }  // namespace mistakes
 inline namespace HEED_ARCH {
 struct attention_word {
@@ -34,16 +37,21 @@ template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask c
                 mistakes::mask_is_over_other_keys<attention_word, typename keys_of_mask<Mask>::type, Key>);
     return poison{};
   } else {
-    auto const masked = apply(e);
-    using Masked = std::remove_const_t<decltype(masked)>;
-    if constexpr (is_poison<Masked>)
+    using Masked = std::remove_cvref_t<decltype(apply(e))>;
+    if constexpr (std::is_void_v<Masked>) {
+      HEED_REFUSE("attention: the mask returns nothing (a forgotten return?)",
+                  mistakes::mask_returns_nothing<attention_word>);
+      return poison{};
+    } else if constexpr (is_poison<Masked>)
       return poison{};
     else if constexpr (!is_real<typename node_of<Masked>::value_type>) {
       HEED_REFUSE("attention: the mask gives no scores: say where(keep, scores)",
                   mistakes::mask_gives_no_scores<typename node_of<Masked>::value_type>);
       return poison{};
-    } else
+    } else {
+      auto const masked = apply(e);
       return masked;
+    }
   }
 }
 }  // namespace HEED_ARCH

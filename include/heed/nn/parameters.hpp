@@ -194,6 +194,11 @@ template <class Word, class Query, class Key, class Model, class E, class W> aut
     HEED_REFUSE("layer: queries and keys are one axis (a forgotten rename?)",
                 mistakes::query_and_key_are_one_axis<Word, Key>);
     return poison{};
+  } else if constexpr (!is_poison<E> && contains<Key, typename E::axes_type> &&
+                       !contains<Query, typename E::axes_type>) {
+    HEED_REFUSE("layer: the first axis named is that of the queries (query and key swapped?)",
+                mistakes::query_and_key_are_swapped<Word, Query, Key, typename E::axes_type>);
+    return poison{};
   } else if constexpr (!is_poison<E> && contains<Key, typename E::axes_type>) {
     HEED_REFUSE("layer: the input has the axis of the keys already",
                 mistakes::axis_is_already_there<Word, Key, typename E::axes_type>);
