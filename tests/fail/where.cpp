@@ -209,4 +209,15 @@ int main() {
     const auto later = where(index<key>() > 3, scores);
 #endif
   }
+  {
+    // mistake 18: A chain of comparisons, as in Python
+    // why: In C++ it compares the truth value of the first one: always true here.
+    // says: a < b < c: comparisons form no chain: say a < b && b < c
+    // literal: a < b < c: comparisons form no chain: say a < b && b < c
+#if HEED_MISTAKE == 18
+    const auto near = where(2 <= index<key>() <= 4, scores);
+#else
+    const auto near = where(2 <= index<key>() && index<key>() <= 4, scores);
+#endif
+  }
 }

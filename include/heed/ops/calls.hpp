@@ -177,7 +177,7 @@ HEED_CALL(heed, index, (detail::anything, detail::anything = {}), "index<key>()"
 HEED_CALL(heed, causal, (detail::anything, detail::anything = {}), "causal<query, key>() or causal<query, key>(past)")
 HEED_CALL(heed, window, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "window<query, key>(n) or window<query, key>(n, past)")
 HEED_CALL(heed, alibi, (detail::anything = {}, detail::anything = {}), "alibi<query, key>(slopes) or alibi<query, key>(slopes, past)")
-HEED_CALL(heed, alibi_slopes, (detail::anything = {}, detail::anything = {}), "alibi_slopes<head>() or alibi_slopes<head>(n)")
+HEED_CALL(heed, alibi_slopes, (detail::anything, detail::anything = {}), "alibi_slopes<head>() or alibi_slopes<head>(n)")
 HEED_CALL(heed, softmax, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "softmax<A...>(x) or softmax<A...>(x, sink)")
 HEED_CALL(heed, log_sum_exp, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "log_sum_exp<A...>(x) or log_sum_exp<A...>(x, sink)")
 HEED_CALL(heed, sum, (detail::anything = {}, detail::anything = {}), "sum<A...>(x)")
