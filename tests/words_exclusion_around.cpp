@@ -16,6 +16,7 @@ namespace {
 struct query : heed::axis<> {};
 struct key : heed::axis<> {};
 struct d_head : heed::axis<> {};
+struct value_width : heed::axis<> {};
 
 using namespace heed;
 
@@ -163,6 +164,34 @@ BOOST_AUTO_TEST_CASE(functions_of_many_weights) {
   compare(min(w, floor), [](double x, double y) { return std::min(x, y); });
   compare(where(floor < 0, 2 * w, w * w), [](double x, double y) { return y < 0 ? 2 * x : x * x; });
   compare(max(w, 0.01f), [](double x, double) { return std::max(x, 0.01); });
+}
+
+/// Weights that exclude for themselves, and rows whose scores are NaN: 0 where no key is kept by both masks, NaN elsewhere.
+BOOST_AUTO_TEST_CASE(weights_that_exclude_in_a_row_of_nan) {
+  for (auto [queries, keys, width] : {std::tuple{1, 4, 1}, {3, 70, 5}, {5, 9000, 3}, {40, 70, 3}, {70, 300, 20}}) {
+    tensor<float, query, d_head> q{query{queries}, d_head{2}};
+    tensor<float, key, d_head> k{key{keys}, d_head{2}};
+    tensor<float, key, value_width> v{key{keys}, value_width{width}};
+    for (int i = 0; i < queries; ++i) q(i, 0) = i % 2 == 0 ? not_a_number : 1, q(i, 1) = 0;
+    for (int j = 0; j < keys; ++j) {
+      k(j, 0) = 0.25f * static_cast<float>(j % 3), k(j, 1) = 0;
+      for (int d = 0; d < width; ++d) v(j, d) = 1;
+    }
+    const auto scores = dot<d_head>(q, k);
+    const auto few = softmax<key>(where(index<key>() < 2, scores));
+    for (schedule how : {fused, unfused}) {
+      const auto none = evaluate(how, dot<key>(where(index<key>() >= 2, few), v));
+      const auto some = evaluate(how, dot<key>(where(index<key>() >= 1, few) * 2, v));
+      const auto own =
+          evaluate(how, dot<key>(where(index<key>() >= index<query>(), few), v));  // none from the third on
+      for (int i = 0; i < queries; ++i) {
+        BOOST_TEST(none(i, 0) == 0);
+        BOOST_TEST((some(i, width - 1) != some(i, width - 1)) == (i % 2 == 0));
+        BOOST_TEST((own(i, 0) != own(i, 0)) == (i % 2 == 0 && i < 2));
+        if (i >= 2) BOOST_TEST(own(i, 0) == 0);
+      }
+    }
+  }
 }
 
 BOOST_AUTO_TEST_CASE(signs_of_infinite_terms) {

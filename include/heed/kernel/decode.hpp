@@ -155,7 +155,7 @@ template <class T>
                                  extent_t count) {
   bool const counts = stage.kind == stream_kind::mean;
   if (!kept) {
-    for (auto& w : state.kept_any) w = ~std::uint64_t{0};
+    state.keep_all();
     for (extent_t l = 0; l < state.count && counts; ++l) state.kept_count[l] += static_cast<T>(count);
     return;
   }
@@ -270,7 +270,9 @@ template <class T>
     loops::bound slots[max_dots] = {{reinterpret_cast<char const*>(scores), row_bytes, sizeof(T)}};
     run_padded(*stage.weight, b, padded, slots, reinterpret_cast<char*>(scores), row_bytes, s, weight_masked, 0,
                weight_masked ? t.own : nullptr);
-    for (extent_t i = 0; weight_masked && i < state.count * words; ++i) t.kept[i] &= t.own[i];
+    for (extent_t l = 0; weight_masked && l < state.count; ++l)
+      for (extent_t i = l * words; i < (l + 1) * words; ++i)
+        if ((t.kept[i] &= t.own[i]) != 0) state.met_any[0] |= std::uint64_t{1} << l;
   }
   detail::add_values(stage, state, t, values, mixed ? t.kept : nullptr, words, following);
 }

@@ -317,7 +317,7 @@ template <class T> class stream_run {
       }
     }
     if (!stage.score_is_plain()) edit(*stage.score, origin, kb, 0, kb.count, t, w, nullptr, s);
-    for (auto& bits : t.kept_any) bits = ~std::uint64_t{0};
+    t.keep_all();
     if (stage.kind == stream_kind::mean)
       for (int l = 0; l < t.padded; ++l) t.kept_count[l] += static_cast<T>(kb.count);
     if (!reduce_scores(t, scores, kb.count)) return;
@@ -417,7 +417,8 @@ template <class T> class stream_run {
       if (!stage.score_is_plain()) edit(*stage.score, origin, kb, lead, n, t, w, nullptr, s);
       std::fill(w.kept, w.kept + n * words, ~std::uint64_t{0});
     }
-    note_kept(t, w.kept, n, words);
+    note_kept(t.kept_any, w.kept, n, words);
+    if (stage.kind == stream_kind::mean) count_kept(t, w.kept, n, words);
     if (t.count <
         t.padded) {  // lanes of nobody: what the grains left unwritten there must not sway the others' rounding
       for (extent_t k = 0; k < n; ++k)
@@ -427,8 +428,10 @@ template <class T> class stream_run {
     if (stage.weight && (!stage.weight->identity || stage.weight->masked)) {
       std::uint64_t* own = stage.weight->masked ? s.take_as<std::uint64_t>(n * words) : nullptr;
       edit(*stage.weight, origin, kb, lead, n, t, w, own, s);
-      if (own)
+      if (own) {
         for (extent_t i = 0; i < n * words; ++i) w.kept[i] &= own[i];
+        note_kept(t.met_any, w.kept, n, words);
+      }
     }
     if (stage.values.size == 0) return;
     source.clean_values(kb, s);
@@ -456,18 +459,21 @@ template <class T> class stream_run {
     if (kb.clean) source.add_live_rest(kb, lead, n, t, scores, w.kept, words);
     t.started = true;
   }
-  [[gnu::noinline]] void note_kept(state& t, std::uint64_t const* kept, extent_t count, int words) const {
+  /// Adds the lanes that keep one of these keys.
+  [[gnu::noinline]] void note_kept(std::uint64_t* any_of, std::uint64_t const* kept, extent_t count, int words) const {
     int const per_word = stage.score->lanes;
     for (int i = 0; i < words; ++i) {
       std::uint64_t any = 0;
       for (extent_t k = 0; k < count; ++k) any |= kept[k * words + i];
       int const bit = i * per_word;
-      t.kept_any[bit / 64] |= any << (bit % 64);
+      any_of[bit / 64] |= any << (bit % 64);
     }
-    if (stage.kind == stream_kind::mean)
-      for (extent_t k = 0; k < count; ++k)
-        for (int l = 0; l < t.padded; ++l)
-          t.kept_count[l] += static_cast<T>(kept[k * words + l / per_word] >> (l % per_word) & 1);
+  }
+  [[gnu::noinline]] void count_kept(state& t, std::uint64_t const* kept, extent_t count, int words) const {
+    int const per_word = stage.score->lanes;
+    for (extent_t k = 0; k < count; ++k)
+      for (int l = 0; l < t.padded; ++l)
+        t.kept_count[l] += static_cast<T>(kept[k * words + l / per_word] >> (l % per_word) & 1);
   }
 };
 

@@ -22,9 +22,15 @@ template <class T> struct stream_end {
            at.target.offset(t.from);
   }
 
+  /// Whether a lane's context has any value in it.
+  bool meets(state const& t, int lane) const { return stage.weights_exclude() ? t.meets(lane) : t.keeps(lane); }
+
   /// What a part found, added to what the parts before it found.
   [[gnu::noinline]] void merge(state& into, state& part) const {
-    for (int l = 0; l < into.padded; l += 64) into.kept_any[l / 64] |= part.kept_any[l / 64];
+    for (int l = 0; l < into.padded; l += 64) {
+      into.kept_any[l / 64] |= part.kept_any[l / 64];
+      into.met_any[l / 64] |= part.met_any[l / 64];
+    }
     for (int l = 0; l < into.padded; l += width<T>) {
       vector<T> const a = load(into.maximum + l), b = load(part.maximum + l);
       vector<T> factor_a = broadcast(T(1)), factor_b = factor_a;
@@ -73,7 +79,7 @@ template <class T> struct stream_end {
     char* const mark = s.next;
     bool const wants_log = stage.lse.data || stage.kind == stream_kind::log_sum_exp;
     T* const log_sum = wants_log ? s.take_as<T>(t.padded) : nullptr;
-    if (!stage.sink && t.keeps_all()) {
+    if (!stage.sink && t.all_of(t.kept_any) && (!stage.weights_exclude() || t.all_of(t.met_any))) {
       for (int l = 0; l < t.padded; l += width<T>) {
         // live scores that are all -infinity have the sum 0 and the context 0: their quotient is NaN, as it should be
         store(result + l, broadcast(static_cast<T>(stage.output_scale)) / load(t.sum + l));
@@ -121,9 +127,9 @@ template <class T> struct stream_end {
         log_sum[l] = !kept && !sink      ? -infinity<T>
                      : m == -infinity<T> ? (sum == sum ? m : sum)
                                          : m + static_cast<T>(std::log(sum));
-      result[l] = !kept     ? T(0)
-                  : nothing ? std::numeric_limits<T>::quiet_NaN()
-                            : before / sum * static_cast<T>(stage.output_scale);
+      result[l] = !meets(t, l) ? T(0)
+                  : nothing    ? std::numeric_limits<T>::quiet_NaN()
+                               : before / sum * static_cast<T>(stage.output_scale);
     }
   }
 
@@ -149,7 +155,7 @@ template <class T> struct stream_end {
     for (extent_t l = 0; l < t.count; ++l) {
       T* const c = t.context + l * row;
       T* const out = !at.direct ? c : runs ? first + l * apart : target + at.target.offset(t.from + l);
-      if (!t.started || !t.keeps(static_cast<int>(l))) {
+      if (!t.started || !meets(t, static_cast<int>(l))) {
         std::fill(out, out + n, T(0));
         continue;
       }

@@ -72,6 +72,8 @@ template <class T> struct streamed {
   bool uses_softmax() const { return kind == stream_kind::softmax || kind == stream_kind::log_sum_exp; }
   /// The score of an excluded key: it changes no maximum, no sum of weights.
   T excluded_score() const { return uses_softmax() || kind == stream_kind::maximum ? -infinity<T> : T(0); }
+  /// Weights with a mask of their own: a lane may keep scores and meet no value, and is 0 then, whatever its scores are.
+  bool weights_exclude() const { return weight && weight->masked; }
   bool score_is_plain() const { return score->identity && dots == 1; }
 
   // ---- sizes: they depend on the formula and on the extents of query, key and width alone
@@ -152,22 +154,29 @@ template <class T> struct lane_state {
   T* query[max_dots];                             // [depth][padded], scaled
   T* context;                                     // [count][value_row]
   T *maximum, *sum, *rescale, *kept_count;        // [padded]
-  std::uint64_t kept_any[lane_tile<T> / 64 + 1];  // a bit for each lane
+  std::uint64_t kept_any[lane_tile<T> / 64 + 1];  // a bit for each lane: some score was kept
+  std::uint64_t met_any[lane_tile<T> / 64 + 1];   // the same of weights, where they exclude for themselves
   bool started;                                   // the context holds something
   bool stored;                                    // the context is in the target already, divided
 
   bool keeps(int lane) const { return (kept_any[lane / 64] >> (lane % 64) & 1) != 0; }
-  bool keeps_all() const {
+  bool meets(int lane) const { return (met_any[lane / 64] >> (lane % 64) & 1) != 0; }
+  bool all_of(std::uint64_t const* any) const {
     for (int l = 0; l < count; l += 64) {
       std::uint64_t const wanted = count - l >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << (count - l)) - 1;
-      if ((kept_any[l / 64] & wanted) != wanted) return false;
+      if ((any[l / 64] & wanted) != wanted) return false;
     }
     return true;
+  }
+  void keep_all() {
+    for (auto& w : kept_any) w = ~std::uint64_t{0};
+    for (auto& w : met_any) w = ~std::uint64_t{0};
   }
   void reset() {
     std::fill(maximum, maximum + padded, -infinity<T>);
     std::fill(sum, sum + 3 * padded, T(0));
     for (auto& w : kept_any) w = 0;
+    for (auto& w : met_any) w = 0;
     started = stored = false;
   }
   /// Statistics and context in one piece of memory; `row` elements of context a lane.
