@@ -221,11 +221,9 @@ struct extent_argument_word {
   static constexpr std::string_view name = "x.extent(query)",
                                     instead = ": an axis is named in angle brackets: say x.extent<query>()";
 };
-template <class I, class... R> struct first_no_integer : first_no_integer<R...> {};
-template <class I, class... R>
-  requires(!std::integral<I>)
-struct first_no_integer<I, R...> {
-  using type = I;
+template <class... I> struct first_no_integer { using type = no_axis; };
+template <class I, class... R> struct first_no_integer<I, R...> {
+  using type = typename std::conditional_t<std::integral<I>, first_no_integer<R...>, type_tag<I>>::type;
 };
 /// Values that are no tensor: a pointer to them, a vector or array, some of them.
 template <class V>

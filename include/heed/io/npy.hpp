@@ -91,7 +91,7 @@ void write_npy(std::filesystem::path const& path, E const& e, order elements = o
   file.finish();
 }
 /// @private
-template <expression E>
+template <heed::detail::expression_like E>
   requires(!heed::detail::stored<E>)
 void write_npy(std::filesystem::path const&, E const&, order = order::c) {
   heed::detail::refuse_unevaluated<heed::detail::write_npy_word, E>();

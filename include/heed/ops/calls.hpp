@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: calls that no word takes: a number, a vector or a cache where an expression belongs, too few or too many arguments, no
-// axis. Out: how the word is called, in one sentence, instead of a list of candidates.
+// In: calls that no word takes and operators beside a vector or a cache: a number or a vector where an expression belongs, too
+// few or too many arguments, no axis. Out: how the word is called, in one sentence, instead of a list of candidates.
 // Next to read: concepts.hpp, whether a word compiles.
 #pragma once
 
