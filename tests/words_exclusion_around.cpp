@@ -8,11 +8,13 @@
 
 #include <cmath>
 #include <cstdint>
+#include <cstring>
 #include <limits>
 #include <tuple>
 
 namespace {
 
+struct head : heed::axis<> {};
 struct query : heed::axis<> {};
 struct key : heed::axis<> {};
 struct d_head : heed::axis<> {};
@@ -40,6 +42,9 @@ struct four_keys {
   auto weights() const { return softmax<key>(where(kept(), scores())); }  // 1/2, 1/2, 0, 0
 };
 
+template <class T> bool same_bits(T const& one, T const& other) {
+  return std::memcmp(one.data(), other.data(), static_cast<std::size_t>(one.size()) * sizeof(float)) == 0;
+}
 template <class E> void check(E const& e, float right) {
   for (schedule each : {fused, unfused}) {
     float const got = static_cast<float>(evaluate(each, e)(0));
@@ -192,6 +197,57 @@ BOOST_AUTO_TEST_CASE(weights_that_exclude_in_a_row_of_nan) {
       }
     }
   }
+}
+
+/// A bias of the scores' own size is not looked at before it is added: what it excludes is found all the same, in any block of
+/// keys, behind NaN and infinity, to the bits of a mask.
+BOOST_AUTO_TEST_CASE(biases_of_the_scores_own_size) {
+  constexpr int heads = 3, queries = 70, keys = 900, width = 5;
+  tensor<float, head, query, d_head> q{head{heads}, query{queries}, d_head{width}};
+  tensor<float, head, key, d_head> k{head{heads}, key{keys}, d_head{width}};
+  tensor<float, head, key, value_width> v{head{heads}, key{keys}, value_width{width}};
+  std::uint32_t state = 11;
+  const auto random = [&] { return static_cast<float>((state = state * 1664525 + 1013904223) >> 8) * 0x1p-24f - 0.5f; };
+  for (float& x : q) x = random();
+  for (float& x : k) x = random();
+  for (float& x : v) x = random();
+  const auto patterns = [](int pattern, int h, int i, int j) {
+    switch (pattern) {
+      case 0: return true;
+      case 1: return j <= 10 * i;
+      case 2: return j != 0;
+      case 3: return j < 895;
+      case 4: return (h + i / 16 + j / 100) % 3 != 0;
+      case 5: return (i * 7 + j * 13 + h) % 5 != 0;
+      case 6: return i != 40;
+      default: return j >= 450 || h != 1;
+    }
+  };
+  for (int pattern = 0; pattern < 8; ++pattern)
+    for (bool poisoned : {false, true}) {
+      tensor<float, head, query, key> bias{head{heads}, query{queries}, key{keys}};
+      tensor<bool, head, query, key> keep{head{heads}, query{queries}, key{keys}};
+      for (int h = 0; h < heads; ++h)
+        for (int i = 0; i < queries; ++i)
+          for (int j = 0; j < keys; ++j) {
+            keep(h, i, j) = patterns(pattern, h, i, j);
+            bias(h, i, j) = keep(h, i, j) ? 0 : -infinite;
+          }
+      auto k2 = evaluate(k + 0);
+      auto v2 = evaluate(v + 0);
+      if (poisoned)
+        for (int h = 0; h < heads; ++h)
+          for (int j : {0, 447, 899}) {
+            for (int d = 0; d < width; ++d) v2(h, j, d) = not_a_number;
+            k2(h, j, 0) = j == 447 ? infinite : not_a_number;
+          }
+      const auto s = dot<d_head>(q, k2);
+      const auto masked = evaluate(dot<key>(softmax<key>(where(keep, s)), v2));
+      for (int threads : {1, 3})
+        BOOST_TEST(same_bits(evaluate(policy{.threads = threads}, dot<key>(softmax<key>(s + bias), v2)), masked),
+                   "pattern " << pattern << ", poisoned " << poisoned << ", threads " << threads);
+      BOOST_TEST(same_bits(evaluate(log_sum_exp<key>(bias + s)), evaluate(log_sum_exp<key>(where(keep, s)))));
+    }
 }
 
 BOOST_AUTO_TEST_CASE(signs_of_infinite_terms) {

@@ -42,6 +42,13 @@ BOOST_AUTO_TEST_CASE(stacks) {
   check(sum<batch>(three), {48, 60, 72}, 0);
 }
 
+BOOST_AUTO_TEST_CASE(rolled_with_a_mask) {
+  const auto a = table<float, query, key>(2, {1, 2, 3, 4}), b = table<float, query, key>(2, {5, 6, 7, 8, 9, 10});
+  const auto kept = roll<key>(where(index<key>() != 1, concat<key>(a, b)), 1);
+  check(sum<key>(kept), {19, 30}, 0);
+  check(max<query>(kept), {10, 3, -infinity, 8, 9}, 0);
+}
+
 BOOST_AUTO_TEST_CASE(rolls) {
   const auto x = table<float, query, key>(2, {1, 2, 3, 4, 5, 6});
   check(roll<key>(x, 1), {3, 1, 2, 6, 4, 5}, 0);  // forwards: element i moves to i + n

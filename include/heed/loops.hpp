@@ -136,7 +136,8 @@ struct bound {
 /// null, gets a bit for each element (one word for each vector of lanes), and excluded elements get `fill`.
 using block_function = void (*)(void const* node, bound const* in, char* out, extent_t row_bytes, extent_t rows,
                                 extent_t lanes, double fill, std::uint64_t* kept);
-/// 0: the box excludes everything, 2: it keeps everything, 1: it has to be looked at. Half-open ranges by axis.
+/// 0: the box excludes everything, 2: it keeps everything, 1: it has to be looked at. Half-open ranges by axis. A guess may
+/// also say 3: it keeps everything unless some value turns out -infinity or NaN.
 using classify_function = int (*)(void const* node, extent_t const* low, extent_t const* high);
 
 /// An elementwise tree that a kernel can run; its operands lie where sized_program keeps them.
@@ -148,6 +149,7 @@ struct program {
   block_function plain = nullptr;
   block_function masked = nullptr;  // null where nothing can be excluded
   classify_function classify = nullptr;
+  classify_function guess = nullptr;  // the same without looking at added terms in memory; null where there are none
   int lanes = 1;
   int size = 0;           // bytes of a value
   bool identity = false;  // the tree is slot 0 itself

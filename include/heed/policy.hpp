@@ -3,11 +3,12 @@
 // Next to read: plan/report.hpp, what explain says about a run.
 #pragma once
 
+#include "memory.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <limits>
 #include <memory>
-#include <new>
 #include <stdexcept>
 #include <vector>
 
@@ -25,7 +26,7 @@ namespace detail {
 /// Aligned memory taken piece by piece and given back to a mark, all at once.
 class arena {
   struct release {
-    void operator()(char* p) const { ::operator delete (p, std::align_val_t{64}); }
+    void operator()(char* p) const { detail::give_back(p); }
   };
   struct chunk {
     std::unique_ptr<char, release> memory;
@@ -35,7 +36,7 @@ class arena {
   std::size_t current_ = 0;
 
   static chunk make(std::size_t bytes) {
-    return {std::unique_ptr<char, release>(static_cast<char*>(::operator new (bytes, std::align_val_t{64}))), bytes, 0};
+    return {std::unique_ptr<char, release>(static_cast<char*>(detail::allocate(bytes))), bytes, 0};
   }
 
  public:

@@ -33,6 +33,7 @@ template <class SA, class Storage, class Tree, int Count>
   if constexpr (plan::excludes<Tree>) {
     p.masked = &kernel::run_masked<Bare, Storage>;
     p.classify = &plan::classify<SA, Tree>;
+    if constexpr (plan::guesses<SA, Tree>::differs) p.guess = &plan::guess<SA, Tree>;
   }
   p.lanes = kernel::lanes_of<Bare>;
   p.size = static_cast<int>(sizeof(Storage));

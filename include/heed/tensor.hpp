@@ -6,13 +6,12 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
-#include <new>
 #if __has_include(<mdspan>) && __cplusplus >= 202302L
 #include <mdspan>
 #endif
 
+#include "memory.hpp"
 #include "mistakes.hpp"
 #include "storage.hpp"
 
@@ -53,49 +52,6 @@ template <class I> auto expression_base::operator[](I) const {
               mistakes::place_of_an_axis<I>);
   return poison{};
 }
-
-/// A 64-byte aligned block with a reference count in front; or a count alone, for memory that somebody else gives back.
-class buffer {
-  struct header {
-    std::atomic<long> count;
-    void* attached = nullptr;
-    void (*give_back)(void*) = nullptr;
-    void* foreign = nullptr;
-  };
-  static_assert(sizeof(header) <= 64);
-  header* block_ = nullptr;
-  [[gnu::noinline]] void release() {
-    if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      if (block_->attached) ::operator delete (block_->attached, std::align_val_t{64});
-      if (block_->give_back) block_->give_back(block_->foreign);
-      ::operator delete (static_cast<void*>(block_), std::align_val_t{64});
-    }
-  }
-
- public:
-  buffer() = default;
-  explicit buffer(std::size_t bytes)
-      : block_(::new (::operator new (bytes + 64 + 64, std::align_val_t{64})) header{1}) {
-  }  // 64 spare: whole vectors may be written
-  /// Nobody needs the foreign memory any more: give_back(foreign).
-  buffer(void (*give_back)(void*), void* foreign) : buffer(0) {
-    block_->give_back = give_back;
-    block_->foreign = foreign;
-  }
-  buffer(buffer const& other) : block_(other.block_) {
-    if (block_) block_->count.fetch_add(1, std::memory_order_relaxed);
-  }
-  buffer(buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
-  buffer& operator=(buffer other) noexcept {
-    std::swap(block_, other.block_);
-    return *this;
-  }
-  ~buffer() { release(); }
-  void* data() const { return block_ ? reinterpret_cast<char*>(block_) + 64 : nullptr; }
-  /// A second block that lives as long as the first, once: the panels of a packed weight.
-  void* attach(std::size_t bytes) { return block_->attached = ::operator new (bytes, std::align_val_t{64}); }
-  void const* attached() const { return block_ ? block_->attached : nullptr; }
-};
 
 /// The product of extents; refused where it (or its bytes) does not fit into 64 bits.
 inline extent_t checked_size(extent_t const* extents, std::size_t rank, std::size_t element) {

@@ -117,7 +117,8 @@ table dot(const axis_list& over, const table& left, const table& right) {
     element y;
     for (std::size_t k = 0; k < l_row.size(); ++k) {
       const std::size_t a = o[0] + l_row[k], b = o[1] + r_row[k];
-      if (!left.keeps(a) || !right.keeps(b) || left.zeroes(a) || right.zeroes(b)) continue;
+      if (!left.keeps(a) || !left.marks(a) || left.zeroes(a)) continue;
+      if (!right.keeps(b) || !right.marks(b) || right.zeroes(b)) continue;
       const element& l = left.reals[a];
       const element& r = right.reals[b];
       y.value += l.value * r.value;

@@ -152,10 +152,40 @@ inline bool coordinate_run(loops::group const& g, int axis, extent_t from, exten
   return true;
 }
 
+/// An operand whose lanes lie across its rows in memory: transposed a strip of rows at a time, so that the strip is still in the
+/// L1 cache when it is read.
+struct turned {
+  int operand;
+  int size;
+  char const* from;
+  extent_t lane_step;
+  char* strip;  // [strip_rows][padded]
+};
+inline constexpr extent_t strip_rows = 32;
+inline constexpr int most_turned = 8;
+struct all_turned {
+  turned of[most_turned];
+  int count = 0;
+  void next_strip(extent_t from, extent_t rows, extent_t lanes, extent_t padded) {
+    for (int i = 0; i < count; ++i) {
+      turned const& t = of[i];
+      char const* const in = t.from + from * t.size;
+      if (t.size == 1)
+        transpose_bytes(in, t.lane_step, lanes, rows, t.strip, padded);
+      else if (t.size == 4)
+        transpose_block<float>(reinterpret_cast<float const*>(in), t.lane_step, lanes, rows,
+                               reinterpret_cast<float*>(t.strip), padded, padded, 1.0f);
+      else
+        transpose_block<double>(reinterpret_cast<double const*>(in), t.lane_step, lanes, rows,
+                                reinterpret_cast<double*>(t.strip), padded, padded, 1.0);
+    }
+  }
+};
+
 /// Where the block finds the operand: in place if it can, in scratch if it must. Coordinates that run evenly are found
 /// nowhere: `data` is then the first of them, and the steps from row to row and from lane to lane are 0 or 1.
 [[gnu::noinline]] inline loops::bound bind(loops::operand const& o, block const& b, extent_t padded, int lanes,
-                                           loops::bound const* slots, scratch& memory) {
+                                           loops::bound const* slots, scratch& memory, int number, all_turned& across) {
   if (o.slot >= 0) return slots[o.slot];
   int const size = o.size;
   if (o.splat) {
@@ -184,16 +214,9 @@ inline bool coordinate_run(loops::group const& g, int axis, extent_t from, exten
       b.lanes->locate(b.lane_from, coordinates);
       char const* base = static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * size;
       if (lane_step == 1 && b.lane_count == padded) return {base, row_step * size, size};
-      if ((o.real || size == 1) && row_step == 1 && rows >= 4 && b.lane_count >= 4) {  // lanes lie across: transpose
-        char* p = memory.take(static_cast<std::size_t>(rows * padded * size));
-        if (size == 1)
-          transpose_bytes(base, lane_step, b.lane_count, rows, p, padded);
-        else if (size == 4)
-          transpose_block<float>(reinterpret_cast<float const*>(base), lane_step, b.lane_count, rows,
-                                 reinterpret_cast<float*>(p), padded, padded, 1.0f);
-        else
-          transpose_block<double>(reinterpret_cast<double const*>(base), lane_step, b.lane_count, rows,
-                                  reinterpret_cast<double*>(p), padded, padded, 1.0);
+      if ((o.real || size == 1) && row_step == 1 && rows >= 4 && b.lane_count >= 4 && across.count < most_turned) {
+        char* p = memory.take(static_cast<std::size_t>(std::min(rows, strip_rows) * padded * size));
+        across.of[across.count++] = {number, size, base, lane_step, p};
         return {p, padded * size, size};
       }
     }
@@ -231,8 +254,9 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
 
 /// Binds all operands of a program for a block of `padded` lanes.
 [[gnu::noinline]] inline void bind_all(loops::program const& p, block const& b, extent_t padded,
-                                       loops::bound const* slots, scratch& memory, loops::bound* in) {
-  for (int i = 0; i < p.count; ++i) in[i] = bind(p.operands[i], b, padded, p.lanes, slots, memory);
+                                       loops::bound const* slots, scratch& memory, loops::bound* in,
+                                       all_turned& across) {
+  for (int i = 0; i < p.count; ++i) in[i] = bind(p.operands[i], b, padded, p.lanes, slots, memory, i, across);
 }
 
 /// Evaluates a block into `out`, rows `out_row` bytes apart, padded to whole vectors. Excluded elements get `fill`.
@@ -241,8 +265,20 @@ inline std::size_t block_scratch(loops::program const& p, extent_t rows, extent_
                                          bool masked, double fill, std::uint64_t* kept) {
   char* const mark = memory.next;
   loops::bound in[loops::max_operands];
-  bind_all(p, b, padded, slots, memory, in);
-  (masked ? p.masked : p.plain)(p.values, in, out, out_row, b.row_count, padded, fill, kept);
+  all_turned across;
+  bind_all(p, b, padded, slots, memory, in, across);
+  auto const run = masked ? p.masked : p.plain;
+  if (across.count == 0)
+    run(p.values, in, out, out_row, b.row_count, padded, fill, kept);
+  else
+    for (extent_t r = 0, n; r < b.row_count; r += n) {
+      n = std::min(strip_rows, b.row_count - r);
+      across.next_strip(r, n, b.lane_count, padded);
+      run(p.values, in, out + r * out_row, out_row, n, padded, fill, kept ? kept + r * (padded / p.lanes) : nullptr);
+      for (int i = 0; i < p.count; ++i)  // some are numbers, so as numbers
+        in[i].data = reinterpret_cast<char const*>(reinterpret_cast<extent_t>(in[i].data) + n * in[i].row);  // NOLINT
+      for (int i = 0; i < across.count; ++i) in[across.of[i].operand].data = across.of[i].strip;
+    }
   memory.next = mark;
 }
 

@@ -43,12 +43,13 @@ template <class T> struct product {
   extent_t depth;
   extent_t c_row;
   start how;
-  int loaded;  // lanes of the last vector that b has
-  int stored;  // lanes of the last vector that c has
-  upcoming* next =
-      nullptr;  // what the tallest tiles fetch meanwhile: a line for each of the depth, more would hold up the loads
-  T* packed = nullptr;  // where the first of the tallest tiles packs b
+  int loaded;                // lanes of the last vector that b has
+  int stored;                // lanes of the last vector that c has
+  upcoming* next = nullptr;  // what the tallest tiles fetch meanwhile
+  T* packed = nullptr;       // where the first of the tallest tiles packs b
 };
+
+inline constexpr extent_t fetch_stretch = 8;  // of the depth, after which the next lines are fetched
 
 // What a tile does beside its product: nothing, fetch `next`, or fetch it and pack b.
 enum class beside { nothing, fetch, pack };
@@ -125,9 +126,9 @@ template <class T, int Rows, int Vectors, bool Partial, beside Beside = beside::
     }
   };
   if constexpr (Beside != beside::nothing) {  // between short stretches: within them it would cost registers
-    constexpr extent_t stretch = 8;
+    constexpr extent_t stretch = fetch_stretch;
     for (extent_t k = 0; k < p.depth; k += stretch) {
-      p.next->fetch(stretch);
+      p.next->fetch(p.next->pace);
       steps(std::min(stretch, p.depth - k));
     }
   } else {

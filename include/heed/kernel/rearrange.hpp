@@ -44,8 +44,8 @@ template <class T, class Shuffle> HEED_INLINE vector<T> shuffled(vector<T> a, ve
   return shuffled<T, Shuffle>(a, b, std::make_index_sequence<vector<T>::size>{});
 }
 
-template <class T, int Step> HEED_INLINE void exchange_pieces(vector<T> (&row)[width<T>]) {
-  if constexpr (Step < width<T>) {
+template <class T, int Step, int Limit = width<T>> HEED_INLINE void exchange_pieces(vector<T> (&row)[width<T>]) {
+  if constexpr (Step < Limit) {
     HEED_UNROLL
     for (int i = 0; i < width<T>; ++i) {
       if ((i & Step) != 0) continue;
@@ -54,12 +54,12 @@ template <class T, int Step> HEED_INLINE void exchange_pieces(vector<T> (&row)[w
       row[i] = shuffled<T, exchanged<T, Step, false>>(a, b);
       row[i + Step] = shuffled<T, exchanged<T, Step, true>>(a, b);
     }
-    exchange_pieces<T, 2 * Step>(row);
+    exchange_pieces<T, 2 * Step, Limit>(row);
   }
 }
 
-// Transposes width x width elements in registers: first the squares of one group a side, then the groups.
-template <class T> HEED_INLINE void transpose_registers(vector<T> (&row)[width<T>]) {
+// Transposes the squares of one group a side.
+template <class T> HEED_INLINE void transpose_groups(vector<T> (&row)[width<T>]) {
   constexpr int group = 16 / static_cast<int>(sizeof(T));
   HEED_UNROLL
   for (int first = 0; first < width<T>; first += group) {
@@ -77,7 +77,44 @@ template <class T> HEED_INLINE void transpose_registers(vector<T> (&row)[width<T
       for (int i = 0; i < group; ++i) row[first + i] = next[i];
     }
   }
-  exchange_pieces<T, group>(row);
+}
+
+// Transposes width x width elements in registers: first the squares of one group a side, then the groups.
+template <class T> HEED_INLINE void transpose_registers(vector<T> (&row)[width<T>]) {
+  transpose_groups<T>(row);
+  exchange_pieces<T, 16 / static_cast<int>(sizeof(T))>(row);
+}
+
+// The halves of two vectors in memory, `apart` elements apart, as one: an insertion that reads memory takes no port from the
+// shuffles.
+template <class T> HEED_INLINE vector<T> load_halves(const T* p, [[maybe_unused]] extent_t apart) {
+#if defined(__AVX512F__)
+  // forms with a mask: g++ 12 takes what the others leave open for a variable never set
+  const __m512d lower = _mm512_maskz_broadcast_f64x4(0xFF, _mm256_loadu_pd(reinterpret_cast<const double*>(p)));
+  const __m256d upper = _mm256_loadu_pd(reinterpret_cast<const double*>(p + apart));
+  return vector<T>(
+      __builtin_bit_cast(typename vector<T>::register_type, _mm512_mask_insertf64x4(lower, 0xFF, lower, upper, 1)));
+#else
+  return load(p);
+#endif
+}
+
+// Transposes width x width elements on their way from memory.
+template <class T> HEED_INLINE void load_transposed(const T* from, extent_t in_row, vector<T> (&row)[width<T>]) {
+  if constexpr (sizeof(vector<T>) == 64) {
+    constexpr int half = width<T> / 2;
+    HEED_UNROLL
+    for (int i = 0; i < half; ++i) {
+      row[i] = load_halves<T>(from + i * in_row, half * in_row);
+      row[i + half] = load_halves<T>(from + i * in_row + half, half * in_row);
+    }
+    transpose_groups<T>(row);
+    exchange_pieces<T, 16 / static_cast<int>(sizeof(T)), half>(row);
+  } else {
+    HEED_UNROLL
+    for (int i = 0; i < width<T>; ++i) row[i] = load(from + i * in_row);
+    transpose_registers<T>(row);
+  }
 }
 
 }  // namespace detail
@@ -96,6 +133,16 @@ template <class T>
       const T* from = filled > 0 ? in + r * in_row + c : in;
       T* to = out + c * out_row + r;
       vector<T> row[lanes];
+      if (taken == lanes && kept == lanes && filled >= lanes) {
+        detail::load_transposed<T>(from, in_row, row);
+        if (scale != T(1)) {
+          HEED_UNROLL
+          for (int i = 0; i < lanes; ++i) row[i] = row[i] * factor;
+        }
+        HEED_UNROLL
+        for (int i = 0; i < lanes; ++i) store(to + i * out_row, row[i]);
+        continue;
+      }
       if (taken == lanes) {
         HEED_UNROLL
         for (int i = 0; i < lanes; ++i) row[i] = i < filled ? load(from + i * in_row) * factor : zero<T>();

@@ -33,6 +33,7 @@ template <class T> class stream_run {
   extent_t block_size, blocks, part_blocks;
   extent_t at_once, groups, parts;
   bool parts_shared;  // the parts of one batch element go to several threads
+  bool may_guess;     // that a bias excludes nothing
 
   static constexpr extent_t most_tiles = 16;
 
@@ -61,6 +62,7 @@ template <class T> class stream_run {
     extent_t const most = gathers ? most_tiles : bytes > 1.0e6 || packs ? most_tiles / 4 : 1;
     at_once = std::max<extent_t>(1, std::min({most, s.tiles(), s.batch.size * s.tiles() / (16 * threads)}));
     groups = (s.tiles() + at_once - 1) / at_once;
+    may_guess = s.may_guess();
     parts_shared = parts > 1 && threads > 1 && s.batch.size < 4 * threads;
   }
 
@@ -265,14 +267,22 @@ template <class T> class stream_run {
     walk(origin, first, last, stage.may_exclude() ? 1 : 2, tiles, count, w, s);
     s.next = mark;
   }
-  /// Blocks low .. high, bisected: the cost of skipping follows what is kept. known: 1 not classified yet, 2 all kept.
+  /// What a tile keeps of a block, by a guess while guesses hold.
+  int known_of(keys_block const& kb, state& t, box& where) const {
+    bool const guess = may_guess && t.guesses;
+    int const known = stage.classify(where, t.from, t.count, kb.from, kb.count, guess);
+    t.guesses |= known == 2;
+    return known;
+  }
+  /// Blocks low .. high, bisected: the cost of skipping follows what is kept. known: 1 not classified yet, 2 all kept, 3
+  /// guessed so.
   [[gnu::noinline]] void walk(extent_t const* origin, extent_t low, extent_t high, int known, state* tiles, int count,
                               workplace& w, scratch& s) const {
     extent_t const size = block_size;
     if (known == 1) {
       extent_t const from = low * size, lane_from = tiles[0].from;
       known = stage.classify(w.where, lane_from, tiles[count - 1].from + tiles[count - 1].count - lane_from, from,
-                             std::min(stage.keys.size, high * size) - from);
+                             std::min(stage.keys.size, high * size) - from, may_guess);
       if (known == 0) return;
     }
     if (known == 1 && high - low > 1) {
@@ -287,11 +297,9 @@ template <class T> class stream_run {
       kb.from = number * size;
       kb.count = std::min(stage.keys.size - kb.from, size);
       for (int i = 0; i < count; ++i) {
-        int const own = known == 2 || count == 1
-                            ? known
-                            : stage.classify(w.where, tiles[i].from, tiles[i].count, kb.from, kb.count);
-        if (own == 2)
-          step(origin, kb, tiles[i], w, s);
+        int const own = known == 2 || (count == 1 && !may_guess) ? known : known_of(kb, tiles[i], w.where);
+        if (own >= 2)
+          step(origin, kb, tiles[i], w, s, own == 3);
         else if (own == 1)
           mixed_step(origin, kb, tiles[i], w, s);
       }
@@ -300,23 +308,29 @@ template <class T> class stream_run {
   }
 
   // ---- one block of keys
-  /// A block that keeps all its keys.
-  [[gnu::noinline]] void step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s) const {
+  /// A block that keeps all its keys; guessed: unless some score is not finite.
+  [[gnu::noinline]] void step(extent_t const* origin, keys_block& kb, state& t, workplace& w, scratch& s,
+                              bool guessed) const {
     source.fetch(origin, kb, t.count > 12, s);
     T* const scores = w.scores[0];
     ahead next;
     if (!stage.score->identity)
       next.look(*stage.score, origin, stage.keys, kb.from + kb.count, kb.count, stage.lanes, t.from, t.count);
     for (int i = 0; i < stage.dots; ++i) {
-      extent_t const chunk = next.count > 0 ? loops::key_grain : kb.count;
-      for (extent_t k = 0; k < kb.count; k += chunk) {
-        if (i == 0) next.ask(k / chunk, (kb.count + chunk - 1) / chunk);
+      int const pieces = i == 0 ? next.count : 0;
+      extent_t const chunk = pieces > 1 ? (kb.count + 1) / 2 : kb.count;
+      if (pieces > 0) next.spread(chunk, stage.parts[i].depth.size);
+      for (extent_t k = 0; k < kb.count; k += chunk)
         multiply_tile<T>(kb.key[i] + k * kb.key_row[i], kb.key_row[i], kb.key_step[i], t.query[i], t.padded,
                          std::min(chunk, kb.count - k), t.padded, stage.parts[i].depth.size, w.scores[i] + k * t.padded,
-                         t.padded, start::zero, nullptr, true);
-      }
+                         t.padded, start::zero, nullptr, true, pieces > 0 ? &next.pieces[k > 0] : nullptr);
     }
+    if (next.count > 0) next.fetch_rest();
     if (!stage.score_is_plain()) edit(*stage.score, origin, kb, 0, kb.count, t, w, nullptr, s);
+    if (guessed && !all_finite(scores, kb.count * (t.padded / width<T>))) {
+      t.guesses = false;
+      return mixed_step(origin, kb, t, w, s);
+    }
     t.keep_all();
     if (stage.kind == stream_kind::mean)
       for (int l = 0; l < t.padded; ++l) t.kept_count[l] += static_cast<T>(kb.count);
@@ -458,6 +472,18 @@ template <class T> class stream_run {
     }
     if (kb.clean) source.add_live_rest(kb, lead, n, t, scores, w.kept, words);
     t.started = true;
+  }
+  [[gnu::noinline]] static bool all_finite(T const* x, extent_t vectors) {
+    constexpr int chains = 4;
+    vector<T> probe[chains];  // 0 times all of them: NaN unless all are finite
+    for (auto& p : probe) p = zero<T>();
+    extent_t i = 0;
+    for (; i + chains <= vectors; i += chains) {
+      HEED_UNROLL
+      for (int c = 0; c < chains; ++c) probe[c] = fma(load(x + (i + c) * width<T>), zero<T>(), probe[c]);
+    }
+    for (; i < vectors; ++i) probe[0] = fma(load(x + i * width<T>), zero<T>(), probe[0]);
+    return reduce_add((probe[0] + probe[1]) + (probe[2] + probe[3])) == T(0);
   }
   /// Adds the lanes that keep one of these keys.
   [[gnu::noinline]] void note_kept(std::uint64_t* any_of, std::uint64_t const* kept, extent_t count, int words) const {

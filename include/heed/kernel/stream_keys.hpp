@@ -14,18 +14,18 @@ inline namespace HEED_ARCH {
 /// Rounds up to a multiple.
 constexpr extent_t up(extent_t n, extent_t to) { return (n + to - 1) / to * to; }
 
-/// The pieces of dense score operands (biases, masks) that the next block of keys will read, asked for while this one is
+/// The pieces of dense score operands (biases, masks) that the next block of keys will read, fetched while this one is
 /// multiplied: their rows lie too far apart for the hardware to see a pattern.
 struct ahead {
   static constexpr int most = 2;
-  struct piece {
-    char const* data;
-    extent_t apart, bytes, runs;  // from run to run, of one run, how many
-  } pieces[most];
+  upcoming pieces[most];
   int count = 0;
 
   void add(char const* data, extent_t apart, extent_t bytes, extent_t runs) {
-    if (count < most && bytes > 0) pieces[count++] = {data, apart, bytes, runs};
+    if (count == most || bytes <= 0) return;
+    extent_t const past =
+        static_cast<extent_t>(reinterpret_cast<std::uintptr_t>(data) % 64);  // whole lines are fetched
+    pieces[count++] = upcoming(data - past, apart, bytes + (apart % 64 == 0 ? past : 63), runs);
   }
   /// The operands of `p` at the keys that follow `from`, for lanes lane_from .. + lane_count.
   [[gnu::noinline, gnu::cold]] void look(loops::program const& p, extent_t const* origin, loops::group const& keys,
@@ -48,14 +48,15 @@ struct ahead {
           lane_count);
     }
   }
-  /// Asks for one share of `shares`.
-  [[gnu::noinline]] void ask(extent_t share, extent_t shares) const {
-    for (int i = 0; i < count; ++i) {
-      piece const& p = pieces[i];
-      for (extent_t r = p.runs * share / shares; r < p.runs * (share + 1) / shares; ++r)
-        for (extent_t b = 0; b < p.bytes + 63; b += 64)
-          __builtin_prefetch(p.data + r * p.apart + std::min(b, p.bytes - 1), 0, 2);
-    }
+  /// As slowly as a product of so many rows and this depth allows.
+  void spread(extent_t rows, extent_t depth) {
+    extent_t const stretches =
+        rows / tile_rows<tile_vectors> * (up(depth, detail::fetch_stretch) / detail::fetch_stretch);
+    for (int i = 0; i < count; ++i) pieces[i].pace = pieces[i].lines() / std::max<extent_t>(stretches, 1) + 1;
+  }
+  /// What was not fetched beside a product, because it has no tall tiles.
+  [[gnu::noinline]] void fetch_rest() {
+    for (int i = 0; i < count; ++i) pieces[i].fetch(pieces[i].lines());
     asm volatile("");  // to g++ a function that only prefetches does nothing, and its calls go
   }
 };

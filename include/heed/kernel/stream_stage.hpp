@@ -101,13 +101,27 @@ template <class T> struct streamed {
 
   // ---- exclusion
   bool may_exclude() const { return score->classify || (weight && weight->classify); }
-  /// 0: lanes and keys of the box exclude each other, 2: all are kept, 1: it has to be looked at.
-  [[gnu::noinline]] int classify(box& b, extent_t lane_from, extent_t lane_count, extent_t key_from,
-                                 extent_t key_count) const {
+  /// Whether scores add a bias of their own size, each tile of which is read once: it is taken to exclude nothing until scores
+  /// show otherwise, so that it need not be read before.
+  bool may_guess() const {
+    if (!score->guess || !uses_softmax()) return false;
+    for (int i = 0; i < score->count; ++i) {
+      loops::operand const& o = score->operands[i];
+      extent_t apart = 1;
+      for (int a = 0; a < batch.count; ++a)
+        if (o.varies >> batch.axis[a] & 1) apart *= batch.extent[a];
+      if (o.data && (o.varies & lanes.bits()) && (o.varies & keys.bits()) && apart == batch.size) return true;
+    }
+    return false;
+  }
+  /// 0: lanes and keys of the box exclude each other, 2: all are kept, 1: it has to be looked at. guess: 3 is 2 unless scores
+  /// turn out to be -infinity or NaN.
+  [[gnu::noinline]] int classify(box& b, extent_t lane_from, extent_t lane_count, extent_t key_from, extent_t key_count,
+                                 bool guess = false) const {
     if (!may_exclude()) return 2;
     b.span(lanes, lane_from, lane_count);
     b.span(keys, key_from, key_count);
-    int result = score->classify ? score->classify(score->node, b.low, b.high) : 2;
+    int result = score->classify ? (guess ? score->guess : score->classify)(score->node, b.low, b.high) : 2;
     if (result != 0 && weight && weight->classify && weight->classify(weight->node, b.low, b.high) != 2) result = 1;
     return result;
   }
@@ -158,6 +172,7 @@ template <class T> struct lane_state {
   std::uint64_t met_any[lane_tile<T> / 64 + 1];   // the same of weights, where they exclude for themselves
   bool started;                                   // the context holds something
   bool stored;                                    // the context is in the target already, divided
+  bool guesses;                                   // nothing was excluded by the last block that could have been
 
   bool keeps(int lane) const { return (kept_any[lane / 64] >> (lane % 64) & 1) != 0; }
   bool meets(int lane) const { return (met_any[lane / 64] >> (lane % 64) & 1) != 0; }
@@ -178,6 +193,7 @@ template <class T> struct lane_state {
     for (auto& w : kept_any) w = 0;
     for (auto& w : met_any) w = 0;
     started = stored = false;
+    guesses = true;
   }
   /// Statistics and context in one piece of memory; `row` elements of context a lane.
   static extent_t elements(extent_t padded, extent_t count, extent_t row) { return 4 * padded + count * row; }

@@ -16,6 +16,7 @@ struct upcoming {
   char const* data = nullptr;
   extent_t step = 0, bytes = 0, count = 0;  // from one row to the next, of a row, rows
   extent_t column = 0;                      // where the next line is in the row
+  extent_t pace = 8;                        // lines for each stretch of a product: more would hold up its loads
 
   upcoming() = default;
   upcoming(char const* first, extent_t row, extent_t row_bytes, extent_t rows)

@@ -442,5 +442,44 @@ template <class SA, class N> int classify(void const* node, extent_t const* low,
   return keeps<SA, N>::go(*static_cast<N const*>(node), low, high);
 }
 
+// ---------------------------------------------------------------- the same without looking at terms
+/// 3: kept unless the value is -infinity or NaN, which an excluded term of a sum makes it, whatever is added to it. Only where
+/// nothing but sums lies around the term.
+template <class SA, class N> struct guesses {
+  static constexpr bool differs = false;
+  static int go(N const& n, extent_t const* low, extent_t const* high) { return keeps<SA, N>::go(n, low, high); }
+};
+inline int guesses_both(int a, int b) { return a == 0 || b == 0 ? 0 : a == 1 || b == 1 ? 1 : std::max(a, b); }
+
+template <class SA, class M, class X> struct guesses<SA, where_node<M, X>> {
+  static constexpr bool differs = guesses<SA, X>::differs;
+  static int go(where_node<M, X> const& n, extent_t const* low, extent_t const* high) {
+    int const k = plan::keeps_of(bound_of<SA, M>::go(n.keep, low, high));
+    return k == 0 ? 0 : plan::guesses_both(k, guesses<SA, X>::go(n.operand, low, high));
+  }
+};
+template <class SA, class T, class A> struct guesses<SA, term_node<leaf<T, A>>> {
+  static constexpr bool differs = true;
+  static int go(term_node<leaf<T, A>> const& n, extent_t const*, extent_t const*) { return n.all_kept ? 2 : 3; }
+};
+template <class N> inline constexpr bool is_leaf_term = false;
+template <class T, class A> inline constexpr bool is_leaf_term<term_node<leaf<T, A>>> = true;
+template <class SA, class Op, class T, class A, class L, class R>
+  requires(std::is_same_v<Op, ops::plus> || std::is_same_v<Op, ops::minus>)
+struct guesses<SA, map<Op, T, A, L, R>> {
+  /// The right side of a minus is a term or nothing: within it -infinity would become +infinity.
+  static constexpr bool right = std::is_same_v<Op, ops::plus> || is_leaf_term<R>;
+  static constexpr bool differs = guesses<SA, L>::differs || (right && guesses<SA, R>::differs);
+  static int go(map<Op, T, A, L, R> const& n, extent_t const* low, extent_t const* high) {
+    int const k = guesses<SA, L>::go(n.template operand<0>(), low, high);
+    if (k == 0) return 0;
+    return plan::guesses_both(
+        k, std::conditional_t<right, guesses<SA, R>, keeps<SA, R>>::go(n.template operand<1>(), low, high));
+  }
+};
+template <class SA, class N> int guess(void const* node, extent_t const* low, extent_t const* high) {
+  return guesses<SA, N>::go(*static_cast<N const*>(node), low, high);
+}
+
 }  // namespace HEED_ARCH
 }  // namespace heed::plan

@@ -286,7 +286,7 @@ template <class Backend> class lowering {
     else if constexpr (is_index_expression<F>)
       return plan::change_tree(c, flat);
     else if constexpr (excludes<F>) {
-      auto k = store_keep<typename decltype(flat)::axes_type>(plan::keep_of_flat(flat), hint{flat, shape}, 0);
+      auto k = store_keep<typename F::axes_type>(plan::keep_of_flat(flat), hint{flat, shape}, 0);
       auto v = store_flat(flat, shape, "elements under other coordinates", 0);
       auto m = plan::change_tree(c, k);
       auto x = change_leaf(c, v, shape);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSL-1.0
+// In: a size. Out: aligned memory; a counted block of it, which tensors and the expressions over them share.
+// Next to read: tensor.hpp, which gives it axes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <utility>
+#if defined(__linux__) && __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
+
+namespace heed::detail {
+
+/// At 64 bytes. Large memory asks for large pages: a tile of a bias or of a weight touches a page a row, and would look for each
+/// anew. Where the system has none, nothing changes.
+inline void* allocate(std::size_t bytes) {
+  void* const p = ::operator new (bytes, std::align_val_t{64});
+#if defined(MADV_HUGEPAGE)
+  constexpr std::size_t large = std::size_t{4} << 20, page = 4096;
+  if (bytes >= large) {
+    std::uintptr_t const first = (reinterpret_cast<std::uintptr_t>(p) + page - 1) / page * page;
+    std::uintptr_t const last = (reinterpret_cast<std::uintptr_t>(p) + bytes) / page * page;
+    (void)::madvise(reinterpret_cast<void*>(first), last - first,
+                    MADV_HUGEPAGE);  // NOLINT: a wish, and a page is a number
+  }
+#endif
+  return p;
+}
+inline void give_back(void* p) { ::operator delete (p, std::align_val_t{64}); }
+
+/// A 64-byte aligned block with a reference count in front; or a count alone, for memory that somebody else gives back.
+class buffer {
+  struct header {
+    std::atomic<long> count;
+    void* attached = nullptr;
+    void (*give_back)(void*) = nullptr;
+    void* foreign = nullptr;
+  };
+  static_assert(sizeof(header) <= 64);
+  header* block_ = nullptr;
+  [[gnu::noinline]] void release() {
+    if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      if (block_->attached) detail::give_back(block_->attached);
+      if (block_->give_back) block_->give_back(block_->foreign);
+      detail::give_back(block_);
+    }
+  }
+
+ public:
+  buffer() = default;
+  explicit buffer(std::size_t bytes)
+      : block_(::new (detail::allocate(bytes + 64 + 64)) header{1}) {}  // 64 spare: whole vectors may be written
+  /// Nobody needs the foreign memory any more: give_back(foreign).
+  buffer(void (*give_back)(void*), void* foreign) : buffer(0) {
+    block_->give_back = give_back;
+    block_->foreign = foreign;
+  }
+  buffer(buffer const& other) : block_(other.block_) {
+    if (block_) block_->count.fetch_add(1, std::memory_order_relaxed);
+  }
+  buffer(buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  buffer& operator=(buffer other) noexcept {
+    std::swap(block_, other.block_);
+    return *this;
+  }
+  ~buffer() { release(); }
+  void* data() const { return block_ ? reinterpret_cast<char*>(block_) + 64 : nullptr; }
+  /// A second block that lives as long as the first, once: the panels of a packed weight.
+  void* attach(std::size_t bytes) { return block_->attached = detail::allocate(bytes); }
+  void const* attached() const { return block_ ? block_->attached : nullptr; }
+};
+
+}  // namespace heed::detail
