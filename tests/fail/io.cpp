@@ -5,7 +5,6 @@
 #include <heed/heed.hpp>
 #include <heed/io/npy.hpp>
 #include <heed/io/print.hpp>
-#include <heed/io/safetensors.hpp>
 
 #include <iostream>
 
@@ -64,18 +63,6 @@ int main() {
     std::cout << x * 2;
 #else
     std::cout << evaluate(x * 2);
-#endif
-  }
-  {
-    // mistake 5: An expression among saved tensors
-    // says: add: an expression with axes (token, model) has no elements yet: say evaluate(...)
-    // literal: an expression has no elements yet: say evaluate(...)
-    const tensor<float, token, model> x{token{12}};
-    io::safetensors_writer writer;
-#if HEED_MISTAKE == 5
-    writer.add("doubled", x * 2);
-#else
-    writer.add("doubled", evaluate(x * 2));
 #endif
   }
 }
