@@ -7,8 +7,14 @@
 #include <boost/test/unit_test.hpp>
 
 #include <cmath>
+#include <complex>
 #include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
 #include <utility>
+#include <valarray>
+#include <vector>
 
 namespace greedy {
 
@@ -148,6 +154,29 @@ template <class... T> void store(T&&...) = delete;
 
 }  // namespace greedier
 
+namespace theirs {
+
+// Types with functions and operators of their own, found where the words of the library are found as well.
+template <class T> struct quantity {};
+struct mass : quantity<mass> {};
+template <class T> int exp(const quantity<T>&) { return 1; }
+template <class T> int abs(const quantity<T>&) { return 2; }
+template <class T> int min(const quantity<T>&, const quantity<T>&) { return 3; }
+struct length {
+  double metres;
+  operator double() const { return metres; }
+};
+/// Holds values like a vector does.
+struct matrix {
+  const float* data() const { return nullptr; }
+  std::size_t size() const { return 0; }
+};
+int operator*(const matrix&, const heed::tensor<float, greedy::softmax>&) { return 4; }
+template <class E> int operator+(const E&, const matrix&) { return 5; }
+template <class E> int operator==(const E&, const matrix&) { return 6; }
+
+}  // namespace theirs
+
 BOOST_AUTO_TEST_SUITE(names)
 
 BOOST_AUTO_TEST_CASE(attention_over_axes_with_the_names_of_words) {
@@ -193,6 +222,36 @@ BOOST_AUTO_TEST_CASE(the_other_words_over_such_axes) {
   const auto taken = heed::take<detail>(x, heed::index<view>());
   const auto got = heed::evaluate<view, axes>(taken);
   BOOST_TEST(got(1, 3) == 9);
+}
+
+BOOST_AUTO_TEST_CASE(calls_with_other_types_stay_theirs) {
+  using namespace heed;
+  BOOST_TEST(exp(0.0) + exp(0) + exp(0.0F) == 3);
+  BOOST_TEST(pow(2.0, 3) == 8);
+  BOOST_TEST(abs(-3) == 3);
+  BOOST_TEST(floor(1.5) + sqrt(4.0) + log(1.0) + tanh(0.0) == 3);
+  BOOST_TEST(exp(theirs::length{0}) == 1);
+  BOOST_TEST(pow(theirs::length{2}, theirs::length{3}) == 8);
+  BOOST_TEST(abs(std::complex<double>(3, 4)) == 5);
+  BOOST_TEST(exp(std::complex<double>(0)) == 1.0);
+  BOOST_TEST(std::valarray<double>(exp(std::valarray<double>{0.0, 0.0}))[1] == 1);
+  const xsimd::batch<float> lanes(1);
+  static_assert(std::is_same_v<decltype(exp(lanes)), xsimd::batch<float>> &&
+                std::is_same_v<decltype(pow(lanes, lanes)), xsimd::batch<float>> &&
+                std::is_same_v<decltype(min(lanes, lanes)), xsimd::batch<float>>);
+  BOOST_TEST(exp(theirs::mass{}) == 1);
+  BOOST_TEST(abs(theirs::mass{}) == 2);
+  BOOST_TEST(min(theirs::mass{}, theirs::mass{}) == 3);
+  const tensor<float, greedy::softmax> x;
+  BOOST_TEST((theirs::matrix{} * x) == 4);
+  BOOST_TEST((x + theirs::matrix{}) == 5);
+  BOOST_TEST((x == theirs::matrix{}) == 6);
+  const std::vector<tensor<float, greedy::softmax>> one, other;
+  BOOST_TEST((one.size() == other.size() && std::max(one.size(), other.size()) == 0));
+  static_assert(!std::is_convertible_v<std::vector<float>, tensor<float, greedy::softmax>> &&
+                !std::is_convertible_v<float, tensor<float, greedy::softmax>>);
+  const std::optional<tensor<float, greedy::softmax>> perhaps(x);
+  BOOST_TEST(heed::identical(*perhaps, std::get<0>(std::tuple(x, 1))));
 }
 
 BOOST_AUTO_TEST_CASE(the_words_beside_functions_with_their_names) {

@@ -53,6 +53,9 @@ struct named_extent {
     if (!std::in_range<extent_t>(n) || std::cmp_less(n, 0))
       throw shape_error("axis: an extent must lie in 0 .. 2^63 - 1, not " + std::to_string(n));
   }
+  template <std::floating_point F> constexpr named_extent(F) {  // NOLINT: key{2.5} is refused
+    static_assert(std::integral<F>, "axis: an extent is an integer");
+  }
 };
 
 }  // namespace detail

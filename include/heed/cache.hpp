@@ -45,7 +45,7 @@ inline namespace HEED_ARCH {
 ///     kv_cache<float, key, batch, head, d_head> keys{key{2048}, batch{1}};  // the capacity as the extent of key
 ///     keys.append(k);
 ///     auto s = where(causal<query, key>(keys.length() - 1), dot<d_head>(q, keys.view()));
-template <class T, class Key, class... A> class kv_cache {
+template <class T, class Key, class... A> class kv_cache : public detail::cache_base {
   static constexpr bool fine = detail::axis_tag<Key> && detail::is_dynamic<Key> && !detail::contains<Key, axes<A...>>;
   static_assert(sizeof(detail::checked_cache<fine, Key, A...>));
 

@@ -196,7 +196,8 @@ template <class Op, class Found> struct ids_are_no_integers {
 // ---- what is no axis, no expression, no value
 template <class Op> struct no_axis_is_named {
   static constexpr void write(writer& w) {
-    w(Op::name), w(": name the axes, as in "), w(Op::name), w("<key>(x): they have no numbers");
+    w(Op::name), w(": name the axes, as in "), w(Op::name);
+    w(Op::name == "dot" ? "<key>(x, y)" : "<key>(x)"), w(": they have no numbers");
   }
 };
 template <class Op, class A> struct it_is_no_axis {
@@ -274,6 +275,17 @@ template <class> struct expression_as_a_truth_value {
 template <class> struct element_of_an_expression {
   static constexpr void write(writer& w) {
     w("x(i, j): an expression has no elements before it is evaluated: say evaluate(...)");
+  }
+};
+template <class List, class C> struct coordinate_is_no_integer {
+  static constexpr void write(writer& w) {
+    w("tensor: the coordinates are integers, in the order of the axes "), w.list(List{}), w(", not "),
+        w(detail::family<C>());
+  }
+};
+template <class Op, class List> struct expression_is_not_evaluated {
+  static constexpr void write(writer& w) {
+    w(Op::name), w(": an expression with axes "), w.list(List{}), w(" has no elements yet: say evaluate(...)");
   }
 };
 template <class> struct place_of_an_axis {

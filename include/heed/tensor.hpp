@@ -31,7 +31,7 @@ struct expression_base {
                 mistakes::element_of_an_expression<axes<I...>>);
     return 0;
   }
-  template <std::integral I> auto operator[](I) const;
+  template <class I> auto operator[](I) const;
 };
 template <class E>
 concept expression_like = std::is_base_of_v<expression_base, std::remove_cvref_t<E>>;
@@ -44,10 +44,10 @@ struct poison : expression_base {
   template <class A> extent_t extent() const { return dynamic; }
   template <std::same_as<bool> Truth> explicit operator Truth() const { return false; }
   template <std::integral... I> float operator()(I...) const { return 0; }
-  template <std::integral I> poison operator[](I) const { return {}; }
+  template <class I> poison operator[](I) const { return {}; }
 };
 template <class E> inline constexpr bool is_poison = std::is_same_v<std::remove_cvref_t<E>, poison>;
-template <std::integral I> auto expression_base::operator[](I) const {
+template <class I> auto expression_base::operator[](I) const {
   HEED_REFUSE("x[i]: axes have names, not places: say at<A>(x, i), or x(i, j, ...) for an element of a tensor",
               mistakes::place_of_an_axis<I>);
   return poison{};
@@ -153,6 +153,41 @@ struct tensor_word {
 struct view_word {
   static constexpr std::string_view name = "view";
 };
+struct values_word {
+  static constexpr std::string_view
+      name = "tensor",
+      instead = ": it is made of extents and owns its elements: copy others into it, or name their axes in a view";
+};
+struct assigned_word {
+  static constexpr std::string_view
+      name = "tensor",
+      instead = ": only a tensor is assigned to it: say std::fill(x.begin(), x.end(), 0), or std::copy for many";
+};
+struct pointer_word {
+  static constexpr std::string_view name = "view", instead = ": the memory is given by a pointer, as in v.data()";
+};
+struct strides_word {
+  static constexpr std::string_view name = "view", instead = ": strides stand behind the extents";
+};
+struct size_word {
+  static constexpr std::string_view name = "x.size(i)",
+                                    instead = ": axes have names, not places: say x.extent<query>()";
+};
+struct extent_argument_word {
+  static constexpr std::string_view name = "x.extent(query)",
+                                    instead = ": an axis is named in angle brackets: say x.extent<query>()";
+};
+template <class... I> struct first_no_integer { using type = no_axis; };
+template <class I, class... R> struct first_no_integer<I, R...> {
+  using type = typename std::conditional_t<std::integral<I>, first_no_integer<R...>, type_tag<I>>::type;
+};
+/// Values that are no tensor: a pointer to them, a vector or array, some of them.
+template <class V>
+concept plain_memory = !expression_like<V> && (std::is_pointer_v<V> || std::is_array_v<V> ||
+                                               std::is_floating_point_v<V> || requires(V const& v) {
+                                                 v.data();
+                                                 v.size();
+                                               });
 struct extent_word {
   static constexpr std::string_view name = "extent";
 };
@@ -185,6 +220,17 @@ inline constexpr bool is_element = std::is_same_v<T, float> || std::is_same_v<T,
                                    (std::signed_integral<T> && (sizeof(T) == 4 || sizeof(T) == 8));
 
 struct uninitialised {};
+
+/// A tensor or a view, whose elements are there to be read. (What a word refuses gives no second error: poison.)
+template <class E>
+concept stored = requires(E const& e) {
+  e.heed_leaf();
+};
+template <class Word, class E> void refuse_unevaluated() {
+  if constexpr (!is_poison<E>)
+    HEED_REFUSE("an expression has no elements yet: say evaluate(...)",
+                mistakes::expression_is_not_evaluated<Word, typename E::axes_type>);
+}
 
 }  // namespace detail
 
@@ -238,6 +284,20 @@ template <class T, class... A> class view : public detail::expression_base {
   explicit view(U*, X const&...) {
     HEED_REFUSE("view: the pointer is to values of another type than the elements",
                 detail::mistakes::pointer_does_not_fit_the_view<U, T>);
+  }
+  /// @private
+  template <detail::plain_memory V, class... X>
+    requires(!std::is_pointer_v<V>)
+  explicit view(V const&, X const&...) {
+    HEED_REFUSE("view: the memory is given by a pointer, as in v.data()",
+                detail::mistakes::word_is_not_there<detail::pointer_word, V>);
+  }
+  /// @private
+  template <std::size_t N, detail::axis_tag... X>
+    requires(sizeof...(X) > 0)
+  view(T*, strides<N> const&, X const&...) {
+    HEED_REFUSE("view: strides stand behind the extents",
+                detail::mistakes::word_is_not_there<detail::strides_word, axes<X...>>);
   }
   template <class... X, std::size_t N>
     requires(detail::axis_tag<X>&&...)
@@ -302,6 +362,26 @@ template <class T, class... A> class view : public detail::expression_base {
   }
   /// The element at these coordinates, in the order of the type; unchecked.
   template <std::integral... I> T& operator()(I... i) const { return leaf_.data[leaf_.offset(i...)]; }
+  /// @private
+  template <class... I>
+    requires(!(std::integral<I> && ...))
+  T& operator()(I const&...) const {
+    HEED_REFUSE("tensor: the coordinates are integers, in the order of the axes",
+                detail::mistakes::coordinate_is_no_integer<axes_type, typename detail::first_no_integer<I...>::type>);
+    return *leaf_.data;
+  }
+  /// @private
+  template <std::integral I> extent_t size(I) const {
+    HEED_REFUSE("x.size(i): axes have names, not places: say x.extent<query>()",
+                detail::mistakes::word_is_not_there<detail::size_word, axes_type>);
+    return 0;
+  }
+  /// @private
+  template <detail::axis_tag X> extent_t extent(X const&) const {
+    HEED_REFUSE("x.extent(query): an axis is named in angle brackets: say x.extent<query>()",
+                detail::mistakes::word_is_not_there<detail::extent_argument_word, axes_type>);
+    return 0;
+  }
   detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
 };
 
@@ -357,6 +437,12 @@ template <class T, class... A> class tensor : public detail::expression_base {
         detail::mistakes::extents_without_names<detail::tensor_word, typename detail::dynamic_axes<axes_type>::type>);
   }
   /// @private
+  template <detail::plain_memory V, class... X> explicit tensor(V const&, X const&...) {
+    HEED_REFUSE(
+        "tensor: it is made of extents and owns its elements: copy others into it, or name their axes in a view",
+        detail::mistakes::word_is_not_there<detail::values_word, V>);
+  }
+  /// @private
   template <detail::expression_like E>
     requires(!detail::is_poison<E> && !std::is_same_v<E, tensor>)
   tensor(E const&) {  // NOLINT: refused, so that `tensor x = a + b` gives a sentence
@@ -393,6 +479,14 @@ template <class T, class... A> class tensor : public detail::expression_base {
     std::swap(leaf_, other.leaf_);
     return *this;
   }
+  /// @private
+  template <class V>
+    requires(detail::plain_memory<V> || std::is_arithmetic_v<V>)
+  tensor& operator=(V const&) {
+    HEED_REFUSE("tensor: only a tensor is assigned to it: say std::fill(x.begin(), x.end(), 0), or std::copy for many",
+                detail::mistakes::word_is_not_there<detail::assigned_word, V>);
+    return *this;
+  }
   ~tensor() = default;
   tensor(detail::poison const&) {}  // NOLINT: the line under a refused one still compiles
   /// For evaluate: extents in the order of the type, elements not yet written.
@@ -426,6 +520,26 @@ template <class T, class... A> class tensor : public detail::expression_base {
   template <std::integral... I> T& operator()(I... i) { return leaf_.data[leaf_.offset(i...)]; }
   /// The same, to read.
   template <std::integral... I> T const& operator()(I... i) const { return leaf_.data[leaf_.offset(i...)]; }
+  /// @private
+  template <class... I>
+    requires(!(std::integral<I> && ...))
+  T& operator()(I const&...) const {
+    HEED_REFUSE("tensor: the coordinates are integers, in the order of the axes",
+                detail::mistakes::coordinate_is_no_integer<axes_type, typename detail::first_no_integer<I...>::type>);
+    return *leaf_.data;
+  }
+  /// @private
+  template <std::integral I> extent_t size(I) const {
+    HEED_REFUSE("x.size(i): axes have names, not places: say x.extent<query>()",
+                detail::mistakes::word_is_not_there<detail::size_word, axes_type>);
+    return 0;
+  }
+  /// @private
+  template <detail::axis_tag X> extent_t extent(X const&) const {
+    HEED_REFUSE("x.extent(query): an axis is named in angle brackets: say x.extent<query>()",
+                detail::mistakes::word_is_not_there<detail::extent_argument_word, axes_type>);
+    return 0;
+  }
   /// The same memory as a view.
   operator view<T, A...>() { return view<T, A...>(leaf_without_owner<T>()); }  // NOLINT
   /// The same memory as a view, to read.

@@ -91,7 +91,7 @@ int main() {
   {
     // mistake 6: No axis named
     // why: Not the last axis, not the shared ones: what is summed over is said.
-    // says: dot: name the axes, as in dot<key>(x): they have no numbers
+    // says: dot: name the axes, as in dot<key>(x, y): they have no numbers
     // literal: name the axes: at least one, each a struct that derives from heed::axis, none twice
 #if HEED_MISTAKE == 6
     const auto scores = dot(q, k);
@@ -207,7 +207,7 @@ int main() {
   }
   {
     // mistake 16: A size for an axis
-    // says: dot: name the axes, as in dot<key>(x): they have no numbers
+    // says: dot: name the axes, they have no numbers, as in dot<A...>(x, y)
     // literal: dot: name the axes, they have no numbers
 #if HEED_MISTAKE == 16
     const auto y = dot<768>(x, w_q);

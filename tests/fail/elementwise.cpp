@@ -4,6 +4,8 @@
 // page: arithmetic, functions, cast, broadcast
 #include <heed/heed.hpp>
 
+#include <vector>
+
 namespace {
 
 using namespace heed;
@@ -186,6 +188,83 @@ int main() {
     const auto capped = softcap(broadcast<head>(a), caps);
 #else
     const auto capped = caps * tanh(broadcast<head>(a) / caps);
+#endif
+  }
+  {
+    // mistake 15: A bias in a vector
+    // why: Numbers become an operand when a view names their axes.
+    // says: operator+: vector is no expression: name the axes of its memory, as in view<float, query>(v.data(), query{n}); the other operand has (batch, query)
+    // literal: operator: a vector or a cache is no expression: name its axes in a view, of a cache say view()
+    const std::vector<float> bias(5);
+#if HEED_MISTAKE == 15
+    const auto y = a + bias;
+#else
+    const auto y = a + view<const float, query>(bias.data(), query{5});
+#endif
+  }
+  {
+    // mistake 16: A cache that is scaled
+    // says: operator*: kv_cache is no expression: what is filled of it is view()
+    // literal: operator: a vector or a cache is no expression: name its axes in a view, of a cache say view()
+    const kv_cache<float, key, d_head> cache{key{9}};
+#if HEED_MISTAKE == 16
+    const auto scaled = cache * 0.125F;
+#else
+    const auto scaled = cache.view() * 0.125F;
+#endif
+  }
+  {
+    // mistake 17: A number that is stored in 16 bits
+    // says: operator*: bf16 is no expression: say float(...); the other operand has (batch, query)
+    // literal: operator: a vector or a cache is no expression: name its axes in a view, of a cache say view()
+    const bf16 scale = 0.5F;
+#if HEED_MISTAKE == 17
+    const auto scaled = a * scale;
+#else
+    const auto scaled = a * float(scale);
+#endif
+  }
+  {
+    // mistake 18: An activation over an axis
+    // why: It goes over every element, whatever its axes.
+    // says: relu: it is called with expressions, as in relu(x); here the axes are (query)
+    // literal: relu: it is called with expressions, as in relu(x)
+#if HEED_MISTAKE == 18
+    const auto hidden = relu<query>(a);
+#else
+    const auto hidden = relu(a);
+#endif
+  }
+  {
+    // mistake 19: A function of a vector
+    // why: Nothing here works on values without axes. (Calls with numbers are those of the standard library.)
+    // says: exp: it is called with expressions, as in exp(x)
+    // literal: exp: it is called with expressions, as in exp(x)
+    const std::vector<float> numbers(5);
+#if HEED_MISTAKE == 19
+    const auto growth = exp(numbers);
+#else
+    const auto growth = exp(view<const float, query>(numbers.data(), query{5}));
+#endif
+  }
+  {
+    // mistake 20: A power without an exponent
+    // says: pow: it is called with expressions, as in pow(x, y)
+    // literal: pow: it is called with expressions, as in pow(x, y)
+#if HEED_MISTAKE == 20
+    const auto square = pow(a);
+#else
+    const auto square = pow(a, 2);
+#endif
+  }
+  {
+    // mistake 21: The least of three
+    // says: min: it is called with expressions, as in min(x, y), two at a time
+    // literal: min: it is called with expressions, as in min(x, y), two at a time
+#if HEED_MISTAKE == 21
+    const auto least = min(a, 2 * a, 1);
+#else
+    const auto least = min(min(a, 2 * a), 1);
 #endif
   }
 }

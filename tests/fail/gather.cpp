@@ -163,4 +163,15 @@ int main() {
     const auto kept = dropout(q, 0.1, 1234);
 #endif
   }
+  {
+    // mistake 14: A switch where dropout takes its seed
+    // why: There is no mode: p = 0 is inference.
+    // says: dropout: the seed is a number, no switch: p = 0 keeps all
+    // literal: dropout: the seed is a number, no switch: p = 0 keeps all
+#if HEED_MISTAKE == 14
+    const auto kept = dropout(q, 0.1, true);
+#else
+    const auto kept = dropout(q, 0.1, 1234);
+#endif
+  }
 }

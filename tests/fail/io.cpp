@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: wrong uses of the readers of files. Out: one error each.
+// In: wrong uses of the readers and writers of files. Out: one error each.
 // Next: ../io_npy.cpp, what is refused at run time.
-// page: reading files
+// page: reading and writing files
+#include <heed/heed.hpp>
 #include <heed/io/npy.hpp>
+#include <heed/io/print.hpp>
+
+#include <iostream>
 
 namespace {
 
@@ -36,6 +40,29 @@ int main() {
     const auto e = file.read<unsigned char, token, model>();
 #else
     const auto e = file.read<float, token, model>();
+#endif
+  }
+  {
+    // mistake 3: An expression is written
+    // why: Words are lazy: nothing is there to be written before evaluate.
+    // says: write_npy: an expression with axes (token, model) has no elements yet: say evaluate(...)
+    // literal: an expression has no elements yet: say evaluate(...)
+    const tensor<float, token, model> x{token{12}};
+#if HEED_MISTAKE == 3
+    io::write_npy("doubled.npy", x * 2);
+#else
+    io::write_npy("doubled.npy", evaluate(x * 2));
+#endif
+  }
+  {
+    // mistake 4: An expression is printed
+    // says: operator<<: an expression with axes (token, model) has no elements yet: say evaluate(...)
+    // literal: an expression has no elements yet: say evaluate(...)
+    const tensor<float, token, model> x{token{12}};
+#if HEED_MISTAKE == 4
+    std::cout << x * 2;
+#else
+    std::cout << evaluate(x * 2);
 #endif
   }
 }

@@ -145,7 +145,7 @@ int main() {
   }
   {
     // mistake 12: The norm of another model
-    // says: norm: the gain has axes (model<768>) that the operand lacks: gain (model<768>), operand (query,
+    // says: rms_norm: the gain has axes (model<768>) that the operand lacks: gain (model<768>), operand (query,
     // model<512>); model is 768 in gain and 512 in the operand
     // literal: norm: the gain has axes that the operand lacks
 #if HEED_MISTAKE == 12
@@ -170,7 +170,7 @@ int main() {
   }
   {
     // mistake 14: A gain of another type
-    // says: norm: left is float and right is double (say cast<float>(...) or cast<double>(...))
+    // says: rms_norm: left is float and right is double (say cast<float>(...) or cast<double>(...))
     // literal: norm: the value types of the operand and the gain differ (say cast)
     const tensor<double, model<512>> gain;
 #if HEED_MISTAKE == 14
@@ -181,7 +181,7 @@ int main() {
   }
   {
     // mistake 15: dim=-1 as the axis
-    // says: softmax: name the axes, as in softmax<key>(x): they have no numbers
+    // says: softmax: name the axes, they have no numbers, as in softmax<A...>(x) or softmax<A...>(x, sink)
     // literal: softmax: name the axes, they have no numbers
 #if HEED_MISTAKE == 15
     const auto weights = softmax<-1>(scores);
@@ -209,6 +209,28 @@ int main() {
     const auto y = layer_norm<model<512>>(x);
 #else
     const auto y = layer_norm<model<512>>(x, 1, 0);
+#endif
+  }
+  {
+    // mistake 18: The largest along a numbered axis
+    // says: max: name the axes, they have no numbers, as in max<A...>(x) or max(x, y), two at a time
+    // literal: max: name the axes, they have no numbers
+#if HEED_MISTAKE == 18
+    const auto most = max<-1>(scores);
+#else
+    const auto most = max<key>(scores);
+#endif
+  }
+  {
+    // mistake 19: A beta over another axis
+    // says: layer_norm: the beta has axes (key) that the operand lacks: beta (key), operand (query, model<512>)
+    // literal: norm: the gain has axes that the operand lacks
+    const tensor<float, key> shift{key{7}};
+    const tensor<float, model<512>> gamma, beta;
+#if HEED_MISTAKE == 19
+    const auto y = layer_norm<model<512>>(x, gamma, shift);
+#else
+    const auto y = layer_norm<model<512>>(x, gamma, beta);
 #endif
   }
 }

@@ -4,6 +4,7 @@
 // page: tensor and view
 #include <heed/heed.hpp>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -239,6 +240,98 @@ int main() {
 #else
     tensor<double, query, key> exact{query{2}, key{3}};
     evaluate_into(exact, a);
+#endif
+  }
+  {
+    // mistake 20: A tensor of given numbers
+    // says: tensor: it is made of extents and owns its elements: copy others into it, or name their axes in a view
+    // literal: tensor: it is made of extents and owns its elements: copy others into it, or name their axes in a view
+#if HEED_MISTAKE == 20
+    tensor<float, query, d_head> x(numbers);
+#else
+    tensor<float, query, d_head> x{query{6}};
+    std::copy(numbers.begin(), numbers.end(), x.begin());
+#endif
+  }
+  {
+    // mistake 21: A tensor over foreign memory
+    // why: A tensor owns its elements; a view does not.
+    // says: tensor: it is made of extents and owns its elements: copy others into it, or name their axes in a view
+    // literal: tensor: it is made of extents and owns its elements: copy others into it, or name their axes in a view
+#if HEED_MISTAKE == 21
+    tensor<float, query, d_head> x(numbers.data(), query{6});
+#else
+    view<float, query, d_head> x(numbers.data(), query{6});
+#endif
+  }
+  {
+    // mistake 22: A view of a vector
+    // says: view: the memory is given by a pointer, as in v.data()
+    // literal: view: the memory is given by a pointer, as in v.data()
+#if HEED_MISTAKE == 22
+    view<float, query, d_head> x(numbers, query{6});
+#else
+    view<float, query, d_head> x(numbers.data(), query{6});
+#endif
+  }
+  {
+    // mistake 23: Strides before extents
+    // says: view: strides stand behind the extents
+    // literal: view: strides stand behind the extents
+#if HEED_MISTAKE == 23
+    view<float, query, d_head> x(numbers.data(), strides{64, 1}, query{6});
+#else
+    view<float, query, d_head> x(numbers.data(), query{6}, strides{64, 1});
+#endif
+  }
+  {
+    // mistake 24: A tensor that is set to a number
+    // says: tensor: only a tensor is assigned to it: say std::fill(x.begin(), x.end(), 0), or std::copy for many
+    // literal: tensor: only a tensor is assigned to it: say std::fill(x.begin(), x.end(), 0), or std::copy for many
+#if HEED_MISTAKE == 24
+    a = 0;
+#else
+    std::fill(a.begin(), a.end(), 0.0F);
+#endif
+  }
+  {
+    // mistake 25: x.size(i), as in PyTorch
+    // says: x.size(i): axes have names, not places: say x.extent<query>()
+    // literal: x.size(i): axes have names, not places: say x.extent<query>()
+#if HEED_MISTAKE == 25
+    const extent_t n = a.size(0);
+#else
+    const extent_t n = a.extent<query>();
+#endif
+  }
+  {
+    // mistake 26: An axis as an argument
+    // says: x.extent(query): an axis is named in angle brackets: say x.extent<query>()
+    // literal: x.extent(query): an axis is named in angle brackets: say x.extent<query>()
+#if HEED_MISTAKE == 26
+    const extent_t n = a.extent(query{});
+#else
+    const extent_t n = a.extent<query>();
+#endif
+  }
+  {
+    // mistake 27: Coordinates by name
+    // says: tensor: the coordinates are integers, in the order of the axes (query, key), not query
+    // literal: tensor: the coordinates are integers, in the order of the axes
+#if HEED_MISTAKE == 27
+    a(query{1}, key{2}) = 0;
+#else
+    a(1, 2) = 0;
+#endif
+  }
+  {
+    // mistake 28: Half an extent
+    // says: axis: an extent is an integer
+    // literal: axis: an extent is an integer
+#if HEED_MISTAKE == 28
+    tensor<float, query> x{query{2.5}};
+#else
+    tensor<float, query> x{query{2}};
 #endif
   }
 }

@@ -179,4 +179,45 @@ int main() {
     const auto bias = alibi<query, key>(alibi_slopes<head>());
 #endif
   }
+  {
+    // mistake 15: A causal mask of unnamed axes
+    // says: causal: name the queries, then the keys: causal<query, key>()
+    // literal: causal: name the queries, then the keys: causal<query, key>()
+#if HEED_MISTAKE == 15
+    const auto mask = causal();
+#else
+    const auto mask = causal<query, key>();
+#endif
+  }
+  {
+    // mistake 16: A window without its width
+    // says: window: it is called with expressions, as in window<query, key>(n) or window<query, key>(n, past); here the axes are (query, key)
+    // literal: window: it is called with expressions, as in window<query, key>(n) or window<query, key>(n, past)
+#if HEED_MISTAKE == 16
+    const auto mask = window<query, key>();
+#else
+    const auto mask = window<query, key>(4);
+#endif
+  }
+  {
+    // mistake 17: The coordinate along a numbered axis
+    // says: index: name the axes, they have no numbers, as in index<key>()
+    // literal: index: name the axes, they have no numbers
+#if HEED_MISTAKE == 17
+    const auto later = where(index<1>() > 3, scores);
+#else
+    const auto later = where(index<key>() > 3, scores);
+#endif
+  }
+  {
+    // mistake 18: A chain of comparisons, as in Python
+    // why: In C++ it compares the truth value of the first one: always true here.
+    // says: a < b < c: comparisons form no chain: say a < b && b < c
+    // literal: a < b < c: comparisons form no chain: say a < b && b < c
+#if HEED_MISTAKE == 18
+    const auto near = where(2 <= index<key>() <= 4, scores);
+#else
+    const auto near = where(2 <= index<key>() && index<key>() <= 4, scores);
+#endif
+  }
 }

@@ -22,6 +22,10 @@
 
 namespace heed::detail {
 
+struct heatmap_word {
+  static constexpr std::string_view name = "heatmap";
+};
+
 [[noreturn]] inline void refuse_heatmap(std::string const& what) { throw shape_error("heatmap: " + what); }
 
 /// Everything that can be wrong with the labels, before anything is drawn.
@@ -113,7 +117,10 @@ namespace heed::io {
 /// Weights, axes, text and errors are as in heatmap_page.
 template <class... Axes, class Weights>
 std::vector<head_habit> head_habits(Weights const& weights, heatmap_text const& text) {
-  return detail::habits_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
+  if constexpr (heed::detail::stored<Weights>)
+    return detail::habits_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
+  else
+    return heed::detail::refuse_unevaluated<heed::detail::heatmap_word, Weights>(), std::vector<head_habit>{};
 }
 
 /// A page (HTML, one file, nothing is loaded): a small map for each head, a large one for the pointer and the keyboard,
@@ -127,7 +134,10 @@ std::vector<head_habit> head_habits(Weights const& weights, heatmap_text const& 
 /// Weights lie within 0 to 1 and are stored in 16 bits each. Throws heed::shape_error where labels and extents differ
 /// or an extent is 0, std::invalid_argument for a weight that is none.
 template <class... Axes, class Weights> std::string heatmap_page(Weights const& weights, heatmap_text const& text) {
-  return detail::page_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
+  if constexpr (heed::detail::stored<Weights>)
+    return detail::page_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
+  else
+    return heed::detail::refuse_unevaluated<heed::detail::heatmap_word, Weights>(), std::string{};
 }
 
 /// The same maps as a picture (SVG): a row of maps for each layer, a map for each head, named by its habit; the tokens
@@ -135,7 +145,10 @@ template <class... Axes, class Weights> std::string heatmap_page(Weights const& 
 ///
 ///     std::string picture = heed::io::heatmap_picture(weights, {.title = "Layer 3", .keys = tokens});
 template <class... Axes, class Weights> std::string heatmap_picture(Weights const& weights, heatmap_text const& text) {
-  return detail::picture_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
+  if constexpr (heed::detail::stored<Weights>)
+    return detail::picture_of(detail::maps_of(weights.heed_leaf(), axes<Axes...>{}, text), text);
+  else
+    return heed::detail::refuse_unevaluated<heed::detail::heatmap_word, Weights>(), std::string{};
 }
 
 /// Writes the page to NAME.html or the picture to NAME.svg:
@@ -146,14 +159,18 @@ template <class... Axes, class Weights> std::string heatmap_picture(Weights cons
 /// kind of name, std::runtime_error where the file can't be written.
 template <class... Axes, class Weights>
 void write_heatmap(std::filesystem::path const& path, Weights const& weights, heatmap_text const& text) {
-  const std::filesystem::path kind = path.extension();
-  if (kind != ".html" && kind != ".svg")
-    throw std::invalid_argument("heatmap: " + path.string() + " ends neither in .html nor in .svg");
-  const std::string content =
-      kind == ".html" ? io::heatmap_page<Axes...>(weights, text) : io::heatmap_picture<Axes...>(weights, text);
-  std::ofstream file(path, std::ios::binary);
-  if (!file.write(content.data(), static_cast<std::streamsize>(content.size())).flush())
-    throw std::runtime_error("heatmap: " + path.string() + " can't be written");
+  if constexpr (!heed::detail::stored<Weights>)
+    heed::detail::refuse_unevaluated<heed::detail::heatmap_word, Weights>();
+  else {
+    const std::filesystem::path kind = path.extension();
+    if (kind != ".html" && kind != ".svg")
+      throw std::invalid_argument("heatmap: " + path.string() + " ends neither in .html nor in .svg");
+    const std::string content =
+        kind == ".html" ? io::heatmap_page<Axes...>(weights, text) : io::heatmap_picture<Axes...>(weights, text);
+    std::ofstream file(path, std::ios::binary);
+    if (!file.write(content.data(), static_cast<std::streamsize>(content.size())).flush())
+      throw std::runtime_error("heatmap: " + path.string() + " can't be written");
+  }
 }
 
 }  // namespace heed::io

@@ -6,6 +6,12 @@
 #include "npy_header.hpp"
 #include "shape.hpp"
 
+namespace heed::detail {
+struct write_npy_word {
+  static constexpr std::string_view name = "write_npy";
+};
+}  // namespace heed::detail
+
 namespace heed::io {
 
 /// Which axis of the elements in a file is the fastest: the last (NumPy's default) or the first.
@@ -83,6 +89,12 @@ void write_npy(std::filesystem::path const& path, E const& e, order elements = o
   file.write(header.data(), header.size());
   array.write_to(file, fortran);
   file.finish();
+}
+/// @private
+template <heed::detail::expression_like E>
+  requires(!heed::detail::stored<E>)
+void write_npy(std::filesystem::path const&, E const&, order = order::c) {
+  heed::detail::refuse_unevaluated<heed::detail::write_npy_word, E>();
 }
 
 }  // namespace heed::io

@@ -33,6 +33,13 @@ struct print_choices {
 
 namespace heed::detail {
 
+struct printed_word {
+  static constexpr std::string_view name = "printed";
+};
+struct shown_word {
+  static constexpr std::string_view name = "operator<<";
+};
+
 /// Numbers as text of one width, their points below each other. A number that is rounded to nothing keeps its zeros
 /// (0.0000), so that it differs from zero (0.).
 inline std::vector<std::string> aligned_numbers(std::vector<double> const& values, int decimals) {
@@ -210,10 +217,17 @@ namespace heed::io {
 ///
 /// Numbers have the points below each other; they have exponents where the largest is 1e6 or more, or below 1e-3.
 /// Choices below 0 count as 0, an edge below 1 as 1.
-template <class Elements> std::string printed(Elements const& x, print_choices choices = {}) {
+template <heed::detail::stored Elements> std::string printed(Elements const& x, print_choices choices = {}) {
   choices.decimals = std::clamp(choices.decimals, 0, 20);
   choices.edge = std::max<extent_t>(choices.edge, 1);
   return detail::printed(x.heed_leaf(), choices);
+}
+/// @private
+template <heed::detail::expression_like E>
+  requires(!heed::detail::stored<E>)
+std::string printed(E const&, print_choices = {}) {
+  heed::detail::refuse_unevaluated<heed::detail::printed_word, E>();
+  return {};
 }
 
 }  // namespace heed::io
@@ -234,3 +248,14 @@ template <class T, class... A> std::ostream& operator<<(std::ostream& out, view<
 }
 
 }  // namespace heed
+
+namespace heed::detail {
+inline namespace HEED_ARCH {
+template <expression_like E>
+  requires(!stored<E>)
+std::ostream& operator<<(std::ostream& out, E const&) {
+  detail::refuse_unevaluated<shown_word, E>();
+  return out;
+}
+}  // namespace HEED_ARCH
+}  // namespace heed::detail

@@ -6,6 +6,12 @@
 
 #include "safetensors_header.hpp"
 
+namespace heed::detail {
+struct add_word {
+  static constexpr std::string_view name = "add";
+};
+}  // namespace heed::detail
+
 namespace heed::io {
 
 /// A .safetensors file, mapped into memory.
@@ -111,6 +117,10 @@ class safetensors_writer {
     if (!tensors_.emplace(name, detail::stored_array(e.heed_leaf())).second)
       throw file_error("safetensors_writer: there is a tensor " + detail::shown(name) + " already");
   }
+  /// @private
+  template <heed::detail::expression_like E>
+    requires(!heed::detail::stored<E>)
+  void add(std::string const&, E const&) { heed::detail::refuse_unevaluated<heed::detail::add_word, E>(); }
   /// The file, whole or not at all.
   void write(std::filesystem::path const& path) const {
     // The widest elements first: so every tensor begins at a multiple of its element's size.

@@ -194,6 +194,24 @@ template <class Op, class LE, class RE> auto logical(LE const& le, RE const& re)
   }
 }
 
+template <class E> inline constexpr bool is_comparison = false;
+template <class Op, class Axes, class... E>
+  requires(std::is_same_v<Op, ops::less> || std::is_same_v<Op, ops::less_equal> || std::is_same_v<Op, ops::greater> ||
+           std::is_same_v<Op, ops::greater_equal>)
+inline constexpr bool is_comparison<map<Op, bool, Axes, E...>> = true;
+struct chain_word {
+  static constexpr std::string_view name = "a < b < c", instead = ": comparisons form no chain: say a < b && b < c";
+};
+/// A comparison, but of no comparison: a < b < c is (a < b) < c in C++, and means a < b && b < c in Python.
+template <class Op, class LE, class RE> auto ordered(LE const& le, RE const& re) {
+  if constexpr (is_comparison<LE> != is_comparison<RE> && !is_poison<LE> && !is_poison<RE>) {
+    HEED_REFUSE("a < b < c: comparisons form no chain: say a < b && b < c",
+                mistakes::word_is_not_there<chain_word, axes<LE, RE>>);
+    return poison{};
+  } else
+    return detail::binary<Op, bool, spans::nested>(le, re);
+}
+
 template <class L, class R>
 concept some_expression = operand_like<L> && operand_like<R> &&(expression_like<L> || expression_like<R>);
 
@@ -227,16 +245,16 @@ auto operator%(L const& l, R const& r) {
 }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator<(L const& l, R const& r) { return detail::binary<ops::less, bool, spans::nested>(l, r); }
+auto operator<(L const& l, R const& r) { return detail::ordered<ops::less>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator<=(L const& l, R const& r) { return detail::binary<ops::less_equal, bool, spans::nested>(l, r); }
+auto operator<=(L const& l, R const& r) { return detail::ordered<ops::less_equal>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator>(L const& l, R const& r) { return detail::binary<ops::greater, bool, spans::nested>(l, r); }
+auto operator>(L const& l, R const& r) { return detail::ordered<ops::greater>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
-auto operator>=(L const& l, R const& r) { return detail::binary<ops::greater_equal, bool, spans::nested>(l, r); }
+auto operator>=(L const& l, R const& r) { return detail::ordered<ops::greater_equal>(l, r); }
 template <class L, class R>
   requires some_expression<L, R>
 auto operator==(L const& l, R const& r) { return detail::binary<ops::equal, bool, spans::nested>(l, r); }

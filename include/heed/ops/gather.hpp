@@ -20,6 +20,9 @@ struct concat_word {
 struct stack_word {
   static constexpr std::string_view name = "stack", part = "the parts";
 };
+struct dropout_seed_word {
+  static constexpr std::string_view name = "dropout", instead = ": the seed is a number, no switch: p = 0 keeps all";
+};
 struct dropout_word {
   static constexpr std::string_view name = "dropout";
 };
@@ -217,6 +220,12 @@ auto dropout(expression auto const& x, double p, std::uint64_t seed) {
     return detail::make_map<detail::ops::dropped, typename N::value_type, typename N::axes_type>(
         detail::ops::dropped{p < 1 ? 1 / (1 - p) : 0}, std::move(n), mask);
   }
+}
+/// @private
+template <std::same_as<bool> Switch> auto dropout(expression auto const&, double, Switch) {
+  HEED_REFUSE("dropout: the seed is a number, no switch: p = 0 keeps all",
+              detail::mistakes::word_is_not_there<detail::dropout_seed_word, Switch>);
+  return detail::poison{};
 }
 }  // namespace HEED_ARCH
 

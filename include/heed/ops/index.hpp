@@ -16,6 +16,9 @@ struct where_word {
 struct index_word {
   static constexpr std::string_view name = "index";
 };
+struct index_call_word {
+  static constexpr std::string_view name = "index", instead = ": it goes over one axis: index<key>()";
+};
 struct causal_word {
   static constexpr std::string_view name = "causal", part = "past";
 };
@@ -101,6 +104,15 @@ template <class A> auto index() {
     HEED_REFUSE_TAGS(detail::index_word, A);
     return detail::poison{};
   }
+}
+
+/// @private
+template <class... A>
+  requires(sizeof...(A) != 1)
+auto index() {
+  HEED_REFUSE("index: it goes over one axis: index<key>()",
+              detail::mistakes::word_is_not_there<detail::index_call_word, axes<A...>>);
+  return detail::poison{};
 }
 
 /// x where keep holds, excluded elsewhere: softmax gives 0 there, every reduction and contraction skips it.
@@ -221,9 +233,11 @@ template <class Query, class Key> auto causal() {
     return detail::refuse_pair<detail::causal_word, Query, Key>();
 }
 /// @private
-template <class Query> auto causal() {
+template <class... A>
+  requires(sizeof...(A) != 2)
+auto causal() {
   HEED_REFUSE("causal: name the queries, then the keys: causal<query, key>()",
-              detail::mistakes::word_is_not_there<detail::causal_pair_word, Query>);
+              detail::mistakes::word_is_not_there<detail::causal_pair_word, axes<A...>>);
   return detail::poison{};
 }
 /// index<Key>() <= index<Query>() + past. 0 aligns top-left, extent(key) - extent(query) bottom-right; an integer tensor
@@ -274,26 +288,30 @@ auto alibi(Slopes const& slopes, Past const& past = {}) {
 ///
 ///     tensor slopes = alibi_slopes<head>();  // [head]
 template <class Head, class T = float> auto alibi_slopes(extent_t n = Head::static_extent) {
-  static_assert(std::is_same_v<detail::value_of_t<T>, float> || std::is_same_v<T, double>,
-                "alibi_slopes: slopes are fractions: float, double, bf16 or f16");
-  if (n < 0) throw shape_error("alibi_slopes: the number of heads must be given");
-  auto make = [n] {
-    if constexpr (detail::is_dynamic<Head>)
-      return tensor<T, Head>{Head{n}};
-    else {
-      if (n != Head::static_extent)
-        detail::refuse_extents("alibi_slopes", detail::axis_name<Head>(), Head::static_extent, n);
-      return tensor<T, Head>{};
-    }
-  };
-  auto slopes = make();
-  extent_t power = 1;
-  while (power * 2 <= n) power *= 2;
-  for (extent_t i = 0; i < n; ++i)
-    slopes(i) = static_cast<T>(
-        i < power ? std::exp2(-8.0 * static_cast<double>(i + 1) / static_cast<double>(power))
-                  : std::exp2(-4.0 * static_cast<double>(2 * (i - power) + 1) / static_cast<double>(power)));
-  return slopes;
+  constexpr bool fractions = std::is_same_v<detail::value_of_t<T>, float> || std::is_same_v<T, double>;
+  static_assert(fractions, "alibi_slopes: slopes are fractions: float, double, bf16 or f16");
+  if constexpr (!fractions)
+    return detail::poison{};
+  else {
+    if (n < 0) throw shape_error("alibi_slopes: the number of heads must be given");
+    auto make = [n] {
+      if constexpr (detail::is_dynamic<Head>)
+        return tensor<T, Head>{Head{n}};
+      else {
+        if (n != Head::static_extent)
+          detail::refuse_extents("alibi_slopes", detail::axis_name<Head>(), Head::static_extent, n);
+        return tensor<T, Head>{};
+      }
+    };
+    auto slopes = make();
+    extent_t power = 1;
+    while (power * 2 <= n) power *= 2;
+    for (extent_t i = 0; i < n; ++i)
+      slopes(i) = static_cast<T>(
+          i < power ? std::exp2(-8.0 * static_cast<double>(i + 1) / static_cast<double>(power))
+                    : std::exp2(-4.0 * static_cast<double>(2 * (i - power) + 1) / static_cast<double>(power)));
+    return slopes;
+  }
 }
 }  // namespace HEED_ARCH
 }  // namespace heed

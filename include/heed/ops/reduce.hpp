@@ -54,7 +54,7 @@ struct cumulative_sum {
 };
 /// (x - mean) / sqrt(variance + eps), or x / sqrt(mean(x^2) + eps) where not centred.
 struct standardised {
-  static constexpr std::string_view name = "norm", part = "gain";
+  static constexpr std::string_view name = "norm";
   static constexpr bool keeps_axes = true, needs_real = true;
   template <class V> using result = V;
   bool centred = true;
@@ -129,16 +129,24 @@ inline constexpr bool norm_part_fits<A, E, P> =
     (subset<typename P::axes_type, typename E::axes_type> || subset<typename E::axes_type, typename P::axes_type>)&&!(
         is_real<typename node_of<E>::value_type> && is_real<typename node_of<P>::value_type> &&
         !std::is_same_v<typename node_of<E>::value_type, typename node_of<P>::value_type>);
-template <class E, class P> poison refuse_norm_part() {
+struct gamma_part {
+  static constexpr std::string_view name = "layer_norm", part = "gamma";
+};
+struct beta_part {
+  static constexpr std::string_view name = "layer_norm", part = "beta";
+};
+struct gain_part {
+  static constexpr std::string_view name = "rms_norm", part = "gain";
+};
+template <class Part, class E, class P> poison refuse_norm_part() {
   using Axes = typename E::axes_type;
   using PAxes = typename P::axes_type;
   if constexpr (!subset<PAxes, Axes> && !subset<Axes, PAxes>)
     HEED_REFUSE("norm: the gain has axes that the operand lacks",
-                mistakes::part_has_axes_that_the_whole_lacks<kinds::standardised, PAxes, Axes>);
+                mistakes::part_has_axes_that_the_whole_lacks<Part, PAxes, Axes>);
   else
     HEED_REFUSE("norm: the value types of the operand and the gain differ (say cast)",
-                mistakes::value_types_differ<kinds::standardised, typename node_of<E>::value_type,
-                                             typename node_of<P>::value_type>);
+                mistakes::value_types_differ<Part, typename node_of<E>::value_type, typename node_of<P>::value_type>);
   return {};
 }
 
@@ -222,9 +230,9 @@ template <class A, detail::operand_like Gamma, detail::operand_like Beta>
 auto layer_norm(expression auto const& x, Gamma const& gamma, Beta const& beta, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (!detail::norm_part_fits<A, E, Gamma>)
-    return detail::refuse_norm_part<E, Gamma>();
+    return detail::refuse_norm_part<detail::gamma_part, E, Gamma>();
   else if constexpr (!detail::norm_part_fits<A, E, Beta>)
-    return detail::refuse_norm_part<E, Beta>();
+    return detail::refuse_norm_part<detail::beta_part, E, Beta>();
   else
     return detail::reduce<detail::kinds::standardised, A>({true, eps}, x) * gamma + beta;
 }
@@ -237,7 +245,7 @@ template <class A, detail::operand_like Gain>
 auto rms_norm(expression auto const& x, Gain const& gain, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (!detail::norm_part_fits<A, E, Gain>)
-    return detail::refuse_norm_part<E, Gain>();
+    return detail::refuse_norm_part<detail::gain_part, E, Gain>();
   else
     return detail::reduce<detail::kinds::standardised, A>({false, eps}, x) * gain;
 }
