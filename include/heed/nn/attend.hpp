@@ -16,8 +16,8 @@ template <class Value> struct mask_gives_no_scores {
     w(", not scores: say where(keep, scores)");
   }
 };
-template <class Word> struct mask_returns_nothing {
-  static constexpr void write(writer& w) { w(Word::name), w(": the mask returns nothing (a forgotten return?)"); }
+template <class Masked> struct mask_returns_nothing {
+  static constexpr void write(writer& w) { w("attention: the mask returns nothing (a forgotten return?)"); }
 };
 }  // namespace mistakes
 inline namespace HEED_ARCH {
@@ -39,8 +39,7 @@ template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask c
   } else {
     using Masked = std::remove_cvref_t<decltype(apply(e))>;
     if constexpr (std::is_void_v<Masked>) {
-      HEED_REFUSE("attention: the mask returns nothing (a forgotten return?)",
-                  mistakes::mask_returns_nothing<attention_word>);
+      HEED_REFUSE("attention: the mask returns nothing (a forgotten return?)", mistakes::mask_returns_nothing<Masked>);
       return poison{};
     } else if constexpr (is_poison<Masked>)
       return poison{};
