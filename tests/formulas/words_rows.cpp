@@ -105,6 +105,10 @@ const element* sink_at(const table* sink, std::size_t at) { return sink ? &sink-
 
 }  // namespace
 
+/// Not read by a contraction; an additive -infinity only where the operand is one of scores, which stream.
+static bool skipped(const table& x, std::size_t i) {
+  return !x.keeps(i) || x.zeroes(i) || (x.contracted && !x.marks(i));
+}
 table dot(const axis_list& over, const table& left, const table& right) {
   table shape = united(left, right);
   table result = without(shape, over);
@@ -117,8 +121,7 @@ table dot(const axis_list& over, const table& left, const table& right) {
     element y;
     for (std::size_t k = 0; k < l_row.size(); ++k) {
       const std::size_t a = o[0] + l_row[k], b = o[1] + r_row[k];
-      if (!left.keeps(a) || !left.marks(a) || left.zeroes(a)) continue;
-      if (!right.keeps(b) || !right.marks(b) || right.zeroes(b)) continue;
+      if (skipped(left, a) || skipped(right, b)) continue;
       const element& l = left.reals[a];
       const element& r = right.reals[b];
       y.value += l.value * r.value;
