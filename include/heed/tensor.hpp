@@ -287,7 +287,7 @@ template <class T, class... A> class view : public detail::expression_base {
   }
   /// @private
   template <detail::plain_memory V, class... X>
-    requires(!std::is_pointer_v<V>)
+    requires(!std::is_pointer_v<V> && !std::is_array_v<V>)
   explicit view(V const&, X const&...) {
     HEED_REFUSE("view: the memory is given by a pointer, as in v.data()",
                 detail::mistakes::word_is_not_there<detail::pointer_word, V>);
