@@ -21,10 +21,8 @@ inline void* allocate(std::size_t bytes) {
 #if defined(MADV_HUGEPAGE)
   constexpr std::size_t large = std::size_t{4} << 20, page = 4096;
   if (bytes >= large) {
-    std::uintptr_t const first = (reinterpret_cast<std::uintptr_t>(p) + page - 1) / page * page;
-    std::uintptr_t const last = (reinterpret_cast<std::uintptr_t>(p) + bytes) / page * page;
-    (void)::madvise(reinterpret_cast<void*>(first), last - first,
-                    MADV_HUGEPAGE);  // NOLINT: a wish, and a page is a number
+    std::size_t const skipped = (page - reinterpret_cast<std::uintptr_t>(p) % page) % page;
+    (void)::madvise(static_cast<char*>(p) + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);  // a wish
   }
 #endif
   return p;
