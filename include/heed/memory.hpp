@@ -14,13 +14,14 @@
 
 namespace heed::detail {
 
-/// At 64 bytes. Large memory asks for large pages: a tile of a bias or of a weight touches a page a row, and would look for each
-/// anew. Where the system has none, nothing changes.
-inline void* allocate(std::size_t bytes) {
+/// At 64 bytes. What lives long and is read again and again may ask for large pages: a tile of a bias or of a weight touches a
+/// page a row, and would look for each anew. (Memory of one run would only wait for them.) Where the system has none, nothing
+/// changes.
+inline void* allocate(std::size_t bytes, [[maybe_unused]] bool large_pages) {
   void* const p = ::operator new (bytes, std::align_val_t{64});
 #if defined(MADV_HUGEPAGE)
   constexpr std::size_t large = std::size_t{4} << 20, page = 4096;
-  if (bytes >= large) {
+  if (large_pages && bytes >= large) {
     std::size_t const skipped = (page - reinterpret_cast<std::uintptr_t>(p) % page) % page;
     (void)::madvise(static_cast<char*>(p) + skipped, (bytes - skipped) / page * page, MADV_HUGEPAGE);  // a wish
   }
@@ -50,7 +51,7 @@ class buffer {
  public:
   buffer() = default;
   explicit buffer(std::size_t bytes)
-      : block_(::new (detail::allocate(bytes + 64 + 64)) header{1}) {}  // 64 spare: whole vectors may be written
+      : block_(::new (detail::allocate(bytes + 64 + 64, true)) header{1}) {}  // 64 spare: whole vectors may be written
   /// Nobody needs the foreign memory any more: give_back(foreign).
   buffer(void (*give_back)(void*), void* foreign) : buffer(0) {
     block_->give_back = give_back;
@@ -67,7 +68,7 @@ class buffer {
   ~buffer() { release(); }
   void* data() const { return block_ ? reinterpret_cast<char*>(block_) + 64 : nullptr; }
   /// A second block that lives as long as the first, once: the panels of a packed weight.
-  void* attach(std::size_t bytes) { return block_->attached = detail::allocate(bytes); }
+  void* attach(std::size_t bytes) { return block_->attached = detail::allocate(bytes, true); }
   void const* attached() const { return block_ ? block_->attached : nullptr; }
 };
 

@@ -36,7 +36,7 @@ class arena {
   std::size_t current_ = 0;
 
   static chunk make(std::size_t bytes) {
-    return {std::unique_ptr<char, release>(static_cast<char*>(detail::allocate(bytes))), bytes, 0};
+    return {std::unique_ptr<char, release>(static_cast<char*>(detail::allocate(bytes, false))), bytes, 0};
   }
 
  public:
