@@ -155,11 +155,12 @@ template <class A, class... B> constexpr void hint_merge(writer& w, axes<B...>) 
         return;
       }
 }
-/// What a list that lacks A has in its place: the same axis in another size, an axis of a similar name, or one that a rename
-/// could turn into A.
-template <class A, class... B>
-constexpr void hint_missing(writer& w, axes<B...>, bool by_rename = true, bool by_size = true) {
-  int similar = 0, possible = 0;
+/// What a list that lacks A has in its place: the same axis in another size, an axis of a similar name, or those that a
+/// rename could turn into A. Shared: the axes of both operands of a product; where there is one, of features, and A is none of
+/// them, it was probably meant.
+template <class A, class... B, class Shared = axes<>>
+constexpr void hint_missing(writer& w, axes<B...>, bool by_rename = true, bool by_size = true, Shared = {}) {
+  int similar = 0, possible = 0, said = 0;
   bool related = false;
   [[maybe_unused]] auto look = [&]<class X>(type_tag<X>) {
     related |= detail::family<A>() == detail::family<X>();
@@ -171,12 +172,20 @@ constexpr void hint_missing(writer& w, axes<B...>, bool by_rename = true, bool b
   [[maybe_unused]] auto say = [&]<class X>(type_tag<X>) {
     if (related ? detail::family<A>() == detail::family<X>() : detail::near_name<A, X>())
       w(related ? " (another size: " : " (did you mean "), w(detail::type_name<X>()), w(related ? ")" : "?)");
-    else if (!related && similar == 0 && by_rename && possible == 1 && fixed_extent<A> == fixed_extent<X>)
-      w(" (a forgotten rename<"), w(detail::type_name<X>()), w(", "), w(detail::type_name<A>()), w(">?)");
+    else if (!related && similar == 0 && by_rename && possible > 1 && fixed_extent<A> == fixed_extent<X>)
+      w(said++ ? " or " : " (a forgotten rename of "), w(detail::type_name<X>());
+    else if (!related && similar == 0 && by_rename && possible == 1 && fixed_extent<A> == fixed_extent<X>) {
+      w(" (a forgotten rename<"), w(detail::type_name<X>()), w(", "), w(detail::type_name<A>()), w(">");
+      if constexpr (Shared::rank == 1)
+        for_each_axis(Shared{}, [&]<class S>(type_tag<S>) {
+          if (fixed_extent<A> == dynamic && fixed_extent<S> != dynamic)
+            w(", or dot<"), w(detail::type_name<S>()), w(">");
+        });
+      w("?)");
+    }
   };
   (say(type_tag<B>{}), ...);
-  if (!related && similar == 0 && by_rename && possible > 1)
-    w(" (a forgotten rename<..., "), w(detail::type_name<A>()), w(">?)");
+  if (said > 0) w(" to "), w(detail::type_name<A>()), w("?)");
   if (!related && similar == 0 && possible == 0) detail::hint_merge<A>(w, axes<B...>{});
 }
 /// The hint of a merge, for the one of two lists that has a single axis where the other has its two parts. True where it was said.

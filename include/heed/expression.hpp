@@ -17,7 +17,7 @@ inline node_id fresh_id() {
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-// ---------------------------------------------------------------- terminals (leaf is in tensor.hpp)
+// ---------------------------------------------------------------- terminals (leaf is in leaf.hpp)
 /// A number, of the type of the expression it meets.
 template <class T> struct scalar : expression_base {
   using axes_type = axes<>;
@@ -283,6 +283,7 @@ template <class T, class... A> auto as_node(leaf<T, axes<A...>> const& l) { retu
 template <class T, class... A> auto as_node(tensor<T, A...> const& t) {
   return detail::with_type<T const>(t.heed_leaf());
 }
+inline poison as_node(tensor<poison> const&) { return {}; }
 template <class T, class... A> auto as_node(view<T, A...> const& v) {
   return detail::with_type<T const>(v.heed_leaf());
 }

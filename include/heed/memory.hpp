@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: a size. Out: aligned memory; a counted block of it, which tensors and the expressions over them share.
-// Next to read: tensor.hpp, which gives it axes.
+// Next to read: leaf.hpp, which gives it axes.
 #pragma once
 
 #include <atomic>

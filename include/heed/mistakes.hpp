@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: what a word has found wrong. Out: the sentence that the compiler prints. Each mistake is one struct whose write() is the
 // sentence: docs/errors.md has them all, with the lines that cause them and the lines that mend them.
-// Next to read: tensor.hpp, the data.
+// Next to read: leaf.hpp, the data.
 #pragma once
 
 #include "check.hpp"
@@ -15,7 +15,7 @@ template <class Op, class A, class Left, class Right> struct contracted_axis_mis
     w("; the right operand has "), w.list(Right{});
     detail::hint_relative<A>(w, "the right operand", "the left operand", Left{});
     std::size_t const said = w.size;
-    detail::hint_missing<A>(w, Left{}, true, false);
+    detail::hint_missing<A>(w, Left{}, true, false, difference<Left, difference<Left, Right>>{});
     if constexpr (contains<A, Right>)
       if (w.size == said) detail::hint_split<A>(w, Left{}, Right{});
   }
@@ -26,7 +26,7 @@ template <class Op, class A, class Left, class Right> struct contracted_axis_mis
     w("; the left operand has "), w.list(Left{});
     detail::hint_relative<A>(w, "the left operand", "the right operand", Right{});
     std::size_t const said = w.size;
-    detail::hint_missing<A>(w, Right{}, true, false);
+    detail::hint_missing<A>(w, Right{}, true, false, difference<Left, difference<Left, Right>>{});
     if constexpr (contains<A, Left>)
       if (w.size == said) detail::hint_split<A>(w, Right{}, Left{});
   }
@@ -276,6 +276,19 @@ template <class> struct element_of_an_expression {
   static constexpr void write(writer& w) {
     w("x(i, j): an expression has no elements before it is evaluated: say evaluate(...)");
   }
+};
+template <class> struct memory_of_an_expression {
+  static constexpr void write(writer& w) {
+    w("an expression has no elements before it is evaluated: say evaluate(...)");
+  }
+};
+template <class V> struct expression_as_a_number {
+  static constexpr void write(writer& w) {
+    w("this is no "), w(detail::type_name<V>()), w(": of an expression take evaluate(e)(), of a tensor x(i, j)");
+  }
+};
+template <class> struct shape_without_names {
+  static constexpr void write(writer& w) { w("x.shape(): axes have names, not places: say x.extent<query>()"); }
 };
 template <class List, class C> struct coordinate_is_no_integer {
   static constexpr void write(writer& w) {

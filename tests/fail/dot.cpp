@@ -55,7 +55,7 @@ int main() {
     // mistake 3: Queries where the weights of the keys belong
     // why: The context sums over keys: its left operand is what softmax made, not q.
     // says: dot over axis key: the left operand has no such axis, it has (batch, query, head, d_head); the
-    // right operand has (batch, key, head, d_value) (a forgotten rename<..., key>?)
+    // right operand has (batch, key, head, d_value) (a forgotten rename of batch or query to key?)
     // literal: dot: the left operand has no such axis
 #if HEED_MISTAKE == 3
     const auto context = dot<key>(q, v);
@@ -67,7 +67,7 @@ int main() {
     // mistake 4: The values still carry the name of the queries
     // why: In self-attention one sequence plays two roles; what is attended to is renamed.
     // says: dot over axis key: the right operand has no such axis, it has (batch, query, head, d_head); the
-    // left operand has (batch, query, head, key) (a forgotten rename<..., key>?)
+    // left operand has (batch, query, head, key) (a forgotten rename of batch or query to key?)
     // literal: dot: the right operand has no such axis
 #if HEED_MISTAKE == 4
     const auto context = dot<key>(weights, q);
@@ -213,6 +213,20 @@ int main() {
     const auto y = dot<768>(x, w_q);
 #else
     const auto y = dot<model<768>>(x, w_q);
+#endif
+  }
+  {
+    // mistake 17: Scores summed over the keys
+    // why: A score sums over the features of a query and a key; the context sums over the keys.
+    // says: dot over axis key: the left operand has no such axis, it has (query, d_head); the right operand has
+    // (key, d_head) (a forgotten rename<query, key>, or dot<d_head>?)
+    // literal: dot: the left operand has no such axis
+    const tensor<float, query, d_head> one{query{5}};
+    const tensor<float, key, d_head> other{key{7}};
+#if HEED_MISTAKE == 17
+    const auto scores = dot<key>(one, other);
+#else
+    const auto scores = dot<d_head>(one, other);
 #endif
   }
 }

@@ -226,4 +226,22 @@ int main() {
     keys.append(k), values.append(v);
 #endif
   }
+  {
+    // mistake 19: Lines that use what was refused
+    // why: One mistake gives one error: what was refused takes every line below it.
+    // says: evaluate: an expression with axes (query, head, d_head) does not fit a tensor with axes (query,
+    // head): the tensor lacks (d_head)
+    // literal: evaluate: the axes of the result are not those of the expression
+#if HEED_MISTAKE == 19
+    tensor y = evaluate<query, head>(context);
+#else
+    tensor y = evaluate<head, query, d_head>(context);
+#endif
+    y(0, 0, 0) = 1;
+    std::fill(y.begin(), y.end(), y(1, 1, 1) + static_cast<float>(y.extent<query>() + y.stride<head>() + y.size()));
+    tensor twice = evaluate(y * 2);
+    twice = y;
+    evaluate_into(result, twice);
+    evaluate_into(twice, y);
+  }
 }

@@ -28,7 +28,7 @@ int main() {
     // mistake 1: softmax over an axis that is not there
     // why: PyTorch's dim=-1 is always there, whatever it is. A name is there or not.
     // says: softmax over axis position: the operand has no such axis, it has (query, key) (a forgotten
-    // rename<..., position>?)
+    // rename of query or key to position?)
     // literal: reduction: the operand has no such axis (a forgotten rename?)
 #if HEED_MISTAKE == 1
     const auto weights = softmax<position>(scores);

@@ -170,8 +170,8 @@ int main() {
   }
   {
     // mistake 14: A roll of an axis that is not there
-    // says: roll over axis batch: the operand has no such axis, it has (query, key) (a forgotten rename<...,
-    // batch>?)
+    // says: roll over axis batch: the operand has no such axis, it has (query, key) (a forgotten rename
+    // of query or key to batch?)
     // literal: roll: the operand has no such axis
 #if HEED_MISTAKE == 14
     const auto shifted = roll<batch>(scores, 1);

@@ -334,4 +334,61 @@ int main() {
     tensor<float, query> x{query{2}};
 #endif
   }
+  {
+    // mistake 29: A total as a number
+    // why: An expression is a formula until it is evaluated; with no axis left, its tensor has one element, ().
+    // says: this is no float: of an expression take evaluate(e)(), of a tensor x(i, j)
+    // literal: this is no number: of an expression take evaluate(e)(), of a tensor x(i, j)
+#if HEED_MISTAKE == 29
+    const float total = sum<query, key>(a * b);
+#else
+    const float total = evaluate(sum<query, key>(a * b))();
+#endif
+    (void)total;
+  }
+  {
+    // mistake 30: A loop over an expression
+    // says: an expression has no elements before it is evaluated: say evaluate(...)
+    // literal: an expression has no elements before it is evaluated: say evaluate(...)
+#if HEED_MISTAKE == 30
+    for (const float x : a + b) numbers[0] += x;
+#else
+    for (const float x : evaluate(a + b)) numbers[0] += x;
+#endif
+  }
+  {
+    // mistake 31: The memory of an expression
+    // says: an expression has no elements before it is evaluated: say evaluate(...)
+    // literal: an expression has no elements before it is evaluated: say evaluate(...)
+#if HEED_MISTAKE == 31
+    const float* first = (a + b).data();
+#else
+    const tensor total = evaluate(a + b);
+    const float* first = total.data();
+#endif
+    (void)first;
+  }
+  {
+    // mistake 32: A loop over a view
+    // why: A view may have strides: what lies behind its first element need not be its own.
+    // says: view: its elements may lie apart: go by coordinates, as in x(i, j), or over a copy, evaluate(x)
+    // literal: view: its elements may lie apart: go by coordinates, as in x(i, j), or over a copy, evaluate(x)
+    const view<float, query> columns(numbers.data(), query{6}, strides{64});
+#if HEED_MISTAKE == 32
+    for (const float x : columns) numbers[0] += x;
+#else
+    for (const float x : evaluate(columns)) numbers[0] += x;
+#endif
+  }
+  {
+    // mistake 33: The shape of a tensor
+    // says: x.shape(): axes have names, not places: say x.extent<query>()
+    // literal: x.shape(): axes have names, not places: say x.extent<query>()
+#if HEED_MISTAKE == 33
+    const auto n = a.shape();
+#else
+    const auto n = a.extent<query>();
+#endif
+    (void)n;
+  }
 }

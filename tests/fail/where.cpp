@@ -191,8 +191,8 @@ int main() {
   }
   {
     // mistake 16: A window without its width
-    // says: window: it is called with expressions, as in window<query, key>(n) or window<query, key>(n, past); here the axes are (query, key)
-    // literal: window: it is called with expressions, as in window<query, key>(n) or window<query, key>(n, past)
+    // says: window: it is called as in window<query, key>(n) or window<query, key>(n, past); here the axes are (query, key)
+    // literal: window: it is called as in window<query, key>(n) or window<query, key>(n, past)
 #if HEED_MISTAKE == 16
     const auto mask = window<query, key>();
 #else

@@ -39,7 +39,8 @@ template <class Word> struct axes_have_no_numbers {
 };
 template <class Word, class Axes> struct word_is_called_otherwise {
   static constexpr void write(writer& w) {
-    w(Word::name), w(": it is called with expressions, as in "), w(Word::call);
+    w(Word::name), w(Word::takes_expressions ? ": it is called with expressions, as in " : ": it is called as in "),
+        w(Word::call);
     if constexpr (Axes::rank > 0)
       w("; here the axes are "), w.list(Axes{});
     else if constexpr (Word::call.find('<') != Word::call.npos)
@@ -126,6 +127,7 @@ auto operator!(C const&) -> poison { return detail::refuse_stray<ops::inverted, 
 namespace calls {
 struct append {  // a member: cache.hpp refuses
   static constexpr std::string_view name = "append", call = "append(e) or append(policy, e)";
+  static constexpr bool takes_expressions = true;
 };
 }  // namespace calls
 }  // namespace HEED_ARCH
@@ -134,23 +136,27 @@ struct append {  // a member: cache.hpp refuses
 
 // How a word is called, for the compilers that print a text and for those that print a literal, and the overload that takes
 // what no other one does.
-#define HEED_CALL(SPACE, WORD, PARAMETERS, TEXT)                                                       \
-  namespace heed::detail::inline HEED_ARCH::calls {                                                    \
-  struct WORD {                                                                                        \
-    static constexpr std::string_view name = #WORD, call = TEXT;                                       \
-  };                                                                                                   \
-  }                                                                                                    \
-  namespace SPACE::inline HEED_ARCH {                                                                  \
-  template <auto Place, auto... Places> auto WORD PARAMETERS {                                         \
-    HEED_REFUSE(#WORD ": name the axes, they have no numbers",                                         \
-                detail::mistakes::axes_have_no_numbers<detail::numbered<detail::calls::WORD, Place>>); \
-    return detail::poison{};                                                                           \
-  }                                                                                                    \
-  template <class... A> auto WORD PARAMETERS {                                                         \
-    HEED_REFUSE(#WORD ": it is called with expressions, as in " TEXT,                                  \
-                detail::mistakes::word_is_called_otherwise<detail::calls::WORD, axes<A...>>);          \
-    return detail::poison{};                                                                           \
-  }                                                                                                    \
+#define HEED_CALL(SPACE, WORD, PARAMETERS, TEXT) \
+  HEED_CALL_HOW(SPACE, WORD, PARAMETERS, TEXT, true, ": it is called with expressions, as in ")
+#define HEED_CALL_WITHOUT(SPACE, WORD, PARAMETERS, TEXT) \
+  HEED_CALL_HOW(SPACE, WORD, PARAMETERS, TEXT, false, ": it is called as in ")
+#define HEED_CALL_HOW(SPACE, WORD, PARAMETERS, TEXT, EXPRESSIONS, HOW)                                        \
+  namespace heed::detail::inline HEED_ARCH::calls {                                                           \
+  struct WORD {                                                                                               \
+    static constexpr std::string_view name = #WORD, call = TEXT;                                              \
+    static constexpr bool takes_expressions = EXPRESSIONS;                                                    \
+  };                                                                                                          \
+  }                                                                                                           \
+  namespace SPACE::inline HEED_ARCH {                                                                         \
+  template <auto Place, auto... Places> auto WORD PARAMETERS {                                                \
+    HEED_REFUSE(#WORD ": name the axes, they have no numbers",                                                \
+                detail::mistakes::axes_have_no_numbers<detail::numbered<detail::calls::WORD, Place>>);        \
+    return detail::poison{};                                                                                  \
+  }                                                                                                           \
+  template <class... A> auto WORD PARAMETERS {                                                                \
+    HEED_REFUSE(#WORD HOW TEXT, detail::mistakes::word_is_called_otherwise<detail::calls::WORD, axes<A...>>); \
+    return detail::poison{};                                                                                  \
+  }                                                                                                           \
   }
 
 // clang-format off
@@ -173,11 +179,11 @@ HEED_CALL(heed, min, (detail::no_number = {}, detail::anything = {}, detail::any
 HEED_CALL(heed, max, (detail::no_number = {}, detail::anything = {}, detail::anything = {}), "max<A...>(x) or max(x, y), two at a time")
 HEED_CALL(heed, softcap, (detail::anything = {}, detail::anything = {}), "softcap(x, cap)")
 HEED_CALL(heed, where, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "where(keep, x) or where(c, x, y)")
-HEED_CALL(heed, index, (detail::anything, detail::anything = {}), "index<key>()")
-HEED_CALL(heed, causal, (detail::anything, detail::anything = {}), "causal<query, key>() or causal<query, key>(past)")
-HEED_CALL(heed, window, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "window<query, key>(n) or window<query, key>(n, past)")
+HEED_CALL_WITHOUT(heed, index, (detail::anything, detail::anything = {}), "index<key>()")
+HEED_CALL_WITHOUT(heed, causal, (detail::anything, detail::anything = {}), "causal<query, key>() or causal<query, key>(past)")
+HEED_CALL_WITHOUT(heed, window, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "window<query, key>(n) or window<query, key>(n, past)")
 HEED_CALL(heed, alibi, (detail::anything = {}, detail::anything = {}), "alibi<query, key>(slopes) or alibi<query, key>(slopes, past)")
-HEED_CALL(heed, alibi_slopes, (detail::anything, detail::anything = {}), "alibi_slopes<head>() or alibi_slopes<head>(n)")
+HEED_CALL_WITHOUT(heed, alibi_slopes, (detail::anything, detail::anything = {}), "alibi_slopes<head>() or alibi_slopes<head>(n)")
 HEED_CALL(heed, softmax, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "softmax<A...>(x) or softmax<A...>(x, sink)")
 HEED_CALL(heed, log_sum_exp, (detail::anything = {}, detail::anything = {}, detail::anything = {}), "log_sum_exp<A...>(x) or log_sum_exp<A...>(x, sink)")
 HEED_CALL(heed, sum, (detail::anything = {}, detail::anything = {}), "sum<A...>(x)")
