@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: a tile of lanes that has met all its keys, or one part of them. Out: its context or result in the target, its
 // log-sum-exp where wanted; parts of the keys are summed up first, in one order.
-// Next to read: stream.hpp, the way there.
+// Next to read: stream_block.hpp, the way there.
 #pragma once
 
 #include "functions.hpp"

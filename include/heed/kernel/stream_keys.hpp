@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: blocks of keys by number. Out: their keys and values where a tile can read them again and again: in place, or packed
 // once for all tiles that share the block; and, for blocks with excluded keys, values without what is not finite.
-// Next to read: stream.hpp, which multiplies them.
+// Next to read: stream_block.hpp, which multiplies them.
 #pragma once
 
 #include "stream_stage.hpp"
