@@ -73,6 +73,8 @@ class comparison {
   double budget_;
   bool measured_ = false;
 
+  static constexpr double long_run = 10;  // seconds: what takes longer is not measured three times
+
   double sample(entry const& e, double expected) const {
     int const repeats = expected < 1e-3 ? std::min(10000, static_cast<int>(1e-3 / expected) + 1) : 1;
     if (expected < 0.02) e.work.run(threads_);  // bring its operands back to where its own last run leaves them
@@ -83,18 +85,20 @@ class comparison {
 
   void measure() {
     std::vector<job> jobs = make_();
-    std::vector<double> expected;
+    std::vector<double> expected, first(jobs.size());
     double round_time = 0;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       entries_[i].work = std::move(jobs[i]);
       if (entries_[i].work.run == nullptr) continue;
+      double const start = now(threads_);
       entries_[i].work.run(threads_);
+      first[i] = now(threads_) - start;
     }
-    for (entry const& e : entries_) {
-      expected.push_back(sample(e, 1));
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+      expected.push_back(first[i] > long_run ? first[i] : sample(entries_[i], 1));
       round_time += std::max(2e-3, expected.back() * (expected.back() < 0.02 ? 2 : 1)) + 1e-3;
     }
-    int const rounds = std::clamp(static_cast<int>(budget_ / round_time), 3, 25);
+    int const rounds = std::clamp(static_cast<int>(budget_ / round_time), round_time > long_run ? 1 : 3, 25);
 
     stream_of_bytes bytes;
     std::vector<std::vector<double>> seconds(entries_.size()), share(entries_.size()), ratio(entries_.size());

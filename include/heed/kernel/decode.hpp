@@ -14,6 +14,7 @@
 #pragma once
 
 #include "decode_tile.hpp"
+#include "finite.hpp"
 #include "stream_stage.hpp"
 
 #include <bit>
@@ -181,11 +182,10 @@ template <class T>
   }
 }
 
-template <class T> [[gnu::noinline]] bool all_finite(T const* x, extent_t row, extent_t columns, extent_t lanes) {
-  vector<T> probe = zero<T>();
-  for (extent_t l = 0; l < lanes; ++l)
-    for (extent_t c = l * row; c < l * row + columns; c += width<T>) probe = kernel::fma(load(x + c), zero<T>(), probe);
-  return reduce_add(probe) == T(0);  // NaN unless all are finite
+template <class T> bool rows_finite(T const* x, extent_t row, extent_t columns, extent_t rows) {
+  for (extent_t r = 0; r < rows; ++r)
+    if (!kernel::all_finite(x + r * row, columns)) return false;
+  return true;
 }
 
 /// Weights times values into the context.
@@ -195,7 +195,7 @@ template <class T>
   extent_t const row = stage.value_row();
   values.run->value(values.memory, values.width, t.lanes, t.scores[0], loops::decode_block, t.product, row, next);
   // A value behind an excluded key must not reach the output, not even as 0 * NaN.
-  if (kept && !all_finite(t.product, row, values.width, state.count))
+  if (kept && !rows_finite(t.product, row, values.width, state.count))
     for (extent_t l = 0; l < state.count; ++l)
       values.run->value_kept(values.memory, values.width, t.scores[0] + l * loops::decode_block, kept + l * words,
                              t.product + l * row);

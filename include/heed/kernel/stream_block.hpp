@@ -4,6 +4,7 @@
 // Next to read: stream.hpp, which walks over tiles and blocks.
 #pragma once
 
+#include "finite.hpp"
 #include "stream_end.hpp"
 
 namespace heed::kernel {
@@ -63,7 +64,7 @@ template <class T> class stream_block {
     }
     if (next.count > 0) next.fetch_rest();
     if (!stage.score_is_plain()) edit(*stage.score, origin, kb, 0, kb.count, t, w, nullptr, s);
-    if (guessed && !all_finite(scores, kb.count * (t.padded / width<T>))) {
+    if (guessed && !all_finite(scores, kb.count * t.padded)) {
       t.guesses = false;
       return mixed_step(origin, kb, t, w, s);
     }
@@ -211,18 +212,6 @@ template <class T> class stream_block {
     return r;
   }
 
-  [[gnu::noinline]] static bool all_finite(T const* x, extent_t vectors) {
-    constexpr int chains = 4;
-    vector<T> probe[chains];  // 0 times all of them: NaN unless all are finite
-    for (auto& p : probe) p = zero<T>();
-    extent_t i = 0;
-    for (; i + chains <= vectors; i += chains) {
-      HEED_UNROLL
-      for (int c = 0; c < chains; ++c) probe[c] = fma(load(x + (i + c) * width<T>), zero<T>(), probe[c]);
-    }
-    for (; i < vectors; ++i) probe[0] = fma(load(x + i * width<T>), zero<T>(), probe[0]);
-    return reduce_add((probe[0] + probe[1]) + (probe[2] + probe[3])) == T(0);
-  }
   /// Adds the lanes that keep one of these keys.
   [[gnu::noinline]] void note_kept(std::uint64_t* any_of, std::uint64_t const* kept, extent_t count, int words) const {
     int const per_word = stage.score->lanes;
