@@ -39,9 +39,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     if (rehearses_) return false;
     using SA = typename Tree::axes_type;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
-    for_each_axis(SA{}, [&]<class A>(type_tag<A>) {
-      high[index_of<A, SA>] = plan::lowering<runner>::template extent_of<A>(tree, shape);
-    });
+    for_each_axis(SA{}, [&]<class A>(type_tag<A>) { high[index_of<A, SA>] = plan::extent_of<A>(tree, shape); });
     if constexpr (is_leaf_node<Tree>) {
       return !leaf_has(tree, excluded, ByTile);
     } else {
@@ -86,7 +84,7 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     loops::group g;
     extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
     for_each_axis(SA{}, [&]<class X>(type_tag<X>) {
-      extent_t const n = plan::lowering<runner>::template extent_of<X>(ids, shape);
+      extent_t const n = plan::extent_of<X>(ids, shape);
       high[index_of<X, SA>] = n;
       g.add(index_of<X, SA>, n);
     });

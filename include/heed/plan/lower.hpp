@@ -11,80 +11,14 @@
 //   execute(n, out) the stage that computes n into out
 #pragma once
 
-#include "keep.hpp"
+#include "hint.hpp"
+#include "rewrite.hpp"
+#include "stage.hpp"
 
 #include <tuple>
 
 namespace heed::plan {
 inline namespace HEED_ARCH {
-
-/// What a stream does between its dots and its values.
-struct stream_softmax {};
-struct stream_plain {};
-
-inline constexpr double excluded_value = -std::numeric_limits<double>::infinity();
-
-/// What values are stored as between stages: as what they are computed in, so that storing changes none. Whole numbers have 64
-/// bits whatever their type says.
-template <class V> using stored_type = std::conditional_t<is_integer<V>, std::int64_t, V>;
-
-/// A dot that a streamed tree computes a tile at a time, with its operands in memory.
-template <class Over, class Key, class Query> struct score_dot {
-  using over = Over;
-  using key_type = Key;
-  using query_type = Query;
-  Key key;
-  Query query;
-  double scale = 1;
-};
-
-/// A layer inside a layer (a feed-forward network): all scores are rows of one input times weights that no row has of its
-/// own, and so are the values. Such scores can be computed for a band of rows at a time.
-template <class K, class Tree, class Dots, class Values> struct rows_of_weights {
-  static constexpr bool value = false;
-};
-template <class K, class Tree, class Values, class D, class... More>
-struct rows_of_weights<K, Tree, std::tuple<D, More...>, Values> {
-  using rows = difference<typename D::query_type::axes_type, typename D::over>;
-  using V = typename Values::value_type;
-  template <class Dot>
-  static constexpr bool fits =
-      std::is_same_v<difference<typename Dot::query_type::axes_type, typename Dot::over>, rows>&&
-          detail::same_set<difference<typename Dot::key_type::axes_type, typename Dot::over>, K>&& std::is_same_v<
-              typename Dot::key_type::value_type, V>&& std::is_same_v<typename Dot::query_type::value_type, V>;
-  static constexpr bool value = fits<D> && (fits<More> && ...) &&
-                                detail::same_set<typename Tree::axes_type, unite<rows, K>> &&
-                                intersection<rows, unite<K, typename Values::axes_type>>::rank == 0 &&
-                                difference<K, typename Values::axes_type>::rank == 0;
-};
-
-/// Expressions without extents of their own (coordinates) take them from what stands around them: a chain of nodes, their
-/// types erased, so that a node is lowered once for its type and not once for each place where it stands.
-template <class A> inline constexpr char axis_key = 0;
-class hint {
-  hint const* outer_ = nullptr;
-  void const* node_ = nullptr;
-  extent_t (*get_)(void const*, void const*) = nullptr;
-
-  template <class N> static extent_t get(void const* node, void const* axis) {
-    extent_t e = dynamic;
-    for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
-      if (axis == &axis_key<A>) e = static_cast<N const*>(node)->template extent<A>();
-    });
-    return e;
-  }
-
- public:
-  hint() = default;
-  template <class N> hint(N const& node, hint const& outer) : outer_(&outer), node_(&node), get_(&get<N>) {}
-  template <class A> extent_t extent() const {
-    for (hint const* h = this; h; h = h->outer_) {
-      extent_t const e = h->get_ ? h->get_(h->node_, &axis_key<A>) : dynamic;
-      if (e != dynamic) return e;
-    }
-    return dynamic;
-  }
-};
 
 template <class Backend> class lowering {
   Backend& b_;
@@ -95,20 +29,14 @@ template <class Backend> class lowering {
  public:
   explicit lowering(Backend& b) : b_(b) {}
 
-  // ================================================================ extents and memory
-  template <class A, class N> static extent_t extent_of(N const& n, hint const& shape) {
-    extent_t e = n.template extent<A>();
-    if (e == dynamic) e = shape.template extent<A>();
-    if (e == dynamic) throw shape_error("evaluate: no operand gives axis " + detail::axis_name<A>() + " an extent");
-    return e;
-  }
+  // ================================================================ memory
   /// Memory for a node, dense; side by side lies what does so in Order, that of its reader: a mask whose own order is the other
   /// one would be read across the lines of the cache.
   template <class V, class Order = axes<>, class... A, class N>
   leaf<V, axes<A...>> new_leaf(axes<A...>, N const& n, hint const& shape, std::string_view why) {
     leaf<V, axes<A...>> l;
     [[maybe_unused]] int i = 0;
-    ((l.extents[i++] = extent_of<A>(n, shape)), ...);
+    ((l.extents[i++] = plan::extent_of<A>(n, shape)), ...);
     l.make_dense();
     using Read = unite<intersection<Order, axes<A...>>, axes<A...>>;
     if constexpr (!std::is_same_v<Read, axes<A...>>) {
@@ -246,14 +174,10 @@ template <class Backend> class lowering {
     hint const shape(n, outer);
     constexpr bool marked = Marks && is_sum<map<Op, T, A, E...>>;
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{},
-                  lower_operand<marked, Marks>(n.template operand<I>(), shape, excluded_term<Op, I>())...);
+      return plan::with_operands(
+          n, lower_operand<marked, Marks>(n.template operand<I>(), shape, excluded_term<Op, I>())...);
     }
     (std::index_sequence_for<E...>{});
-  }
-  template <class Op, class T, class A, class... E, class... X>
-  static auto make(Op const& op, node_id id, type_tag<map<Op, T, A, E...>>, X... x) {
-    return map<Op, T, A, X...>(op, id, std::move(x)...);
   }
   /// An operand; one that may exclude as a term says so.
   template <bool Sum, bool Marks, class E>
@@ -357,7 +281,7 @@ template <class Backend> class lowering {
     l.data = n.table.data + straight_ids<I>::first(n.ids) * step;
     [[maybe_unused]] int i = 0;
     (([&] {
-       l.extents[i] = extent_of<X>(n, shape);
+       l.extents[i] = plan::extent_of<X>(n, shape);
        l.strides[i] = straight_ids<I>::template along<X>(n.ids) * step;
        if constexpr (contains<X, L> && !std::is_same_v<X, A>) l.strides[i] += n.table.template stride<X>();
        ++i;
@@ -439,8 +363,7 @@ template <class Backend> class lowering {
   auto around_map(map<Op, T, A, E...> const& n, Anchor const*& anchor, hint const& outer) {
     hint const shape(n, outer);
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{},
-                  around<Anchor>(n.template operand<I>(), anchor, shape)...);
+      return plan::with_operands(n, around<Anchor>(n.template operand<I>(), anchor, shape)...);
     }
     (std::index_sequence_for<E...>{});
   }
@@ -575,7 +498,7 @@ template <class Backend> class lowering {
         return lower<false>(e, shape);
     };
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(n.op, n.id, type_tag<map<Op, T, A, E...>>{}, one(n.template operand<I>())...);
+      return plan::with_operands(n, one(n.template operand<I>())...);
     }
     (std::index_sequence_for<E...>{});
   }
@@ -620,7 +543,7 @@ template <class Backend> class lowering {
   auto scores_map(map<Op, T, A, E> const& n, Dots const& dots, hint const& outer) {
     hint const shape(n, outer);
     auto a = scores<K>(n.template operand<0>(), dots, shape);
-    auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E>>{}, a.tree);
+    auto tree = plan::with_operands(n, a.tree);
     return with_dots<decltype(tree), decltype(a.dots)>{tree, a.dots};
   }
   template <class K, class Op, class T, class A, class E, class F, class Dots>
@@ -629,9 +552,8 @@ template <class Backend> class lowering {
     constexpr bool sum = is_sum<map<Op, T, A, E, F>>;
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
-    auto tree =
-        make(n.op, n.id, type_tag<map<Op, T, A, E, F>>{}, term_of<sum, E, A>(a.tree, shape, excluded_term<Op, 0>()),
-             term_of<sum, F, A>(b.tree, shape, excluded_term<Op, 1>()));
+    auto tree = plan::with_operands(n, term_of<sum, E, A>(a.tree, shape, excluded_term<Op, 0>()),
+                                    term_of<sum, F, A>(b.tree, shape, excluded_term<Op, 1>()));
     return with_dots<decltype(tree), decltype(b.dots)>{tree, b.dots};
   }
   template <class K, class Op, class T, class A, class E, class F, class G, class Dots>
@@ -640,7 +562,7 @@ template <class Backend> class lowering {
     auto a = scores<K>(n.template operand<0>(), dots, shape);
     auto b = scores<K>(n.template operand<1>(), a.dots, shape);
     auto c = scores<K>(n.template operand<2>(), b.dots, shape);
-    auto tree = make(n.op, n.id, type_tag<map<Op, T, A, E, F, G>>{}, a.tree, b.tree, c.tree);
+    auto tree = plan::with_operands(n, a.tree, b.tree, c.tree);
     return with_dots<decltype(tree), decltype(c.dots)>{tree, c.dots};
   }
   /// Streamed: the axes of the scores. A term that has them all is read once, and looked at tile by tile as it is read; one
@@ -724,9 +646,8 @@ template <class Backend> class lowering {
     constexpr bool marked = Marks && is_sum<N>;
     hint const wide{n, shape};
     return [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return make(
-          n.op, n.id, type_tag<N>{},
-          term_of<marked, E>(stored_operand<Marks, A>(n.template operand<I>(), wide), wide, excluded_term<Op, I>())...);
+      return plan::with_operands(n, term_of<marked, E>(stored_operand<Marks, A>(n.template operand<I>(), wide), wide,
+                                                       excluded_term<Op, I>())...);
     }
     (std::index_sequence_for<E...>{});
   }
