@@ -4,6 +4,7 @@
 // Next to read: cache.hpp (keys and values that grow) and nn/ (layers made of all this).
 #pragma once
 
+#include "plan/lower.hpp"
 #include "plan/streams.hpp"
 #include "runner.hpp"
 
