@@ -4,6 +4,7 @@
 // Next to read: cache.hpp (keys and values that grow) and nn/ (layers made of all this).
 #pragma once
 
+#include "plan/lower.hpp"
 #include "plan/streams.hpp"
 #include "runner.hpp"
 
@@ -133,7 +134,7 @@ template <bool MayUnfuse, bool Explains, class... R>
        } else {
          lower.execute(r.node, r.out, plan::hint{}, plan::excluded_value);
          if constexpr (priority == 0 && !plan::excluding<false, N>::value)
-           if (r.owned) run.remember(lower.id_of(r.node), detail::with_type<V const>(r.own));
+           if (r.owned) run.remember(plan::id_of(r.node), detail::with_type<V const>(r.own));
        }
      }()),
      ...);
@@ -196,8 +197,7 @@ template <bool MayUnfuse, bool Fresh, class... R> [[gnu::cold]] void run_checked
 
 /// Its type is spelled out because editors show it as it is spelled.
 template <class T, class... A, class N> tensor<T, A...> make_tensor(axes<A...>, [[maybe_unused]] N const& n) {
-  using lowering = plan::lowering<runner<plan::types<>, plan::types<>, false, false>>;
-  extent_t const extents[] = {lowering::template extent_of<A>(n, plan::hint{})..., 0};
+  extent_t const extents[] = {plan::extent_of<A>(n, plan::hint{})..., 0};
   return tensor<T, A...>(uninitialised{}, extents);
 }
 inline policy as_policy(policy const& p) { return p; }
@@ -282,10 +282,8 @@ template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, 
       using N = std::remove_cvref_t<decltype(x)>;
       leaf<typename N::value_type, typename N::axes_type> out;
       int i = 0;
-      for_each_axis(typename N::axes_type{}, [&]<class A>(type_tag<A>) {
-        out.extents[i++] =
-            plan::lowering<runner<plan::types<>, plan::types<>, false, false>>::template extent_of<A>(x, plan::hint{});
-      });
+      for_each_axis(typename N::axes_type{},
+                    [&]<class A>(type_tag<A>) { out.extents[i++] = plan::extent_of<A>(x, plan::hint{}); });
       out.make_dense();
       return detail::make_result(x, out);
     };

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "kernel/tree.hpp"
-#include "plan/keep.hpp"
+#include "plan/rewrite.hpp"
 
 #include <cmath>
 

@@ -5,103 +5,30 @@
 #pragma once
 
 #include "kernel/stream.hpp"
-#include "plan/lower.hpp"
+#include "run/checks.hpp"
 #include "run/choices.hpp"
+#include "run/kept.hpp"
 #include "run/made.hpp"
-#include "run/state.hpp"
+#include "run/made_bands.hpp"
+#include "run/made_stream.hpp"
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
 
 namespace heed::detail {
 inline namespace HEED_ARCH {
 
-/// Rows of a contraction; by itself: all of them.
-struct band {
-  extent_t first = 0, count = -1;
-  bool whole() const { return count < 0; }
-};
-
 /// Explains: describes stages; a run that only runs does not compile the words for it.
-template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class runner : public run_state {
+template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class runner : public run_checks {
  public:
   using repeated_types = Repeated;
   using wanted_types = Wanted;
   static constexpr bool may_unfuse = MayUnfuse;
-  using run_state::run_state;
-
-  // ---------------------------------------------------------------- checks before a stage
-  /// True where the term has the excluding value nowhere, as far as a look at it may cost.
-  template <bool ByTile, class Tree, class Shape>
-  bool never_excludes(Tree const& tree, Shape const& shape, double excluded) {
-    if constexpr (is_leaf_node<Tree>) {
-      if (group_.writes(tree.data)) flush();
-    } else
-      flush();
-    if (dry_) return true;
-    if (rehearses_) return false;
-    using SA = typename Tree::axes_type;
-    extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
-    for_each_axis(SA{}, [&]<class A>(type_tag<A>) {
-      high[index_of<A, SA>] = plan::lowering<runner>::template extent_of<A>(tree, shape);
-    });
-    if constexpr (is_leaf_node<Tree>) {
-      return !leaf_has(tree, excluded, ByTile);
-    } else {
-      plan::interval const b = plan::bound_of<SA, Tree>::go(tree, low, high);
-      return b.low > excluded || b.high < excluded;
-    }
-  }
-  template <class T, class... A> static bool leaf_has(leaf<T, axes<A...>> const& l, double excluded, bool by_tile) {
-    loops::group g;
-    for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
-    if (g.size == 0) return false;
-    if (by_tile && g.size > loops::scan_limit) return true;
-    using V = value_of_t<T>;
-    extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
-    plan::extremes<V> seen;
-    for (extent_t i = 0; i < g.size; i += run) {
-      T const* p = l.data + g.offset(i, l.strides);
-      if constexpr (std::is_same_v<std::remove_const_t<T>, V>)
-        seen.look(p, run, step);
-      else
-        for (extent_t j = 0; j < run; ++j) seen.add(static_cast<V>(p[j * step]));
-    }
-    seen.finish();
-    return static_cast<double>(seen.smallest) == excluded ||
-           static_cast<double>(seen.largest) == excluded;  // an infinity
-  }
-  /// Whether a tree reads what this run computes: a stored result, or a destination.
-  template <class Tree> bool reads_results(Tree const& tree) const {
-    bool found = false;
-    detail::for_each_leaf(tree, [&](auto const& l) {
-      memory_range const range = detail::range_of(l);
-      found |= memory_.holds(l.data);
-      for (int i = 0; i < destination_count_; ++i) found |= range.meets(destinations_[i]);
-    });
-    return found;
-  }
-  /// std::out_of_range unless every id lies within the table's axis.
-  template <class A, class Ids, class Shape> void check_ids(Ids const& ids, extent_t extent, Shape const& shape) {
-    flush();
-    if (dry_ || (rehearses_ && reads_results(ids))) return;
-    using SA = typename Ids::axes_type;
-    loops::group g;
-    extent_t low[SA::rank + 1] = {}, high[SA::rank + 1] = {};
-    for_each_axis(SA{}, [&]<class X>(type_tag<X>) {
-      extent_t const n = plan::lowering<runner>::template extent_of<X>(ids, shape);
-      high[index_of<X, SA>] = n;
-      g.add(index_of<X, SA>, n);
-    });
-    if (g.size == 0) return;
-    plan::interval const b = plan::bound_of<SA, Ids>::go(ids, low, high);
-    if (b.low >= 0 && b.high < static_cast<double>(extent)) return;
-    extent_t at[loops::max_rank] = {};
-    for (extent_t i = 0; i < g.size; ++i) {
-      g.locate(i, at);
-      std::int64_t const id = plan::value_here<SA>(ids, at);
-      if (id < 0 || id >= extent)
-        throw std::out_of_range("take: id " + std::to_string(id) + " lies outside axis " + detail::axis_name<A>() +
-                                " of extent " + std::to_string(extent));
-    }
-  }
+  using run_checks::run_checks;
 
   // ---------------------------------------------------------------- stages
   template <class Tree, class T, class A> [[gnu::cold]] void map(Tree const& tree, leaf<T, A> const& out, double fill) {
@@ -212,87 +139,54 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   template <class K, class Scores, class Values, class Epilogue, class T, class A>
   [[gnu::cold]] bool bands(Scores const& scores, Values const& values, Epilogue const& epilogue, leaf<T, A> const& out,
                            double fill) {
-    using Dots = decltype(scores.dots);
-    using Rows = typename plan::rows_of_weights<K, decltype(scores.tree), Dots, Values>::rows;
-    using V = typename Values::value_type;
-    using VA = typename Values::axes_type;
-    using Band = unite<Rows, K>;
-    using SA = unite_all<A, Band, VA, typename depth_axes<Dots>::type>;
-    constexpr std::size_t last = std::tuple_size_v<Dots> - 1;
+    using Made = made_bands<K, Scores, Values, leaf<T, A>>;
+    using V = typename Made::V;
+    constexpr std::size_t last = Made::last;
     flush();
     if (unfused_) return false;
+    Made made(scores, values, out);
+    if (!made.wide) return false;
+    auto const& sa = made.sa;
+    auto& store = made.store;
     bool rehearses_both = false;
-    stage_axes<SA> sa;
-    bool wide = true;
-    double operations = 0, weights = 0;
-    auto const look = [&](auto const& d) {
-      sa.learn(d.query), sa.learn(d.key);
-      wide &= d.scale == 1 &&
-              sa.template group<typename std::remove_cvref_t<decltype(d)>::over>().size >= loops::band_depth;
-      operations += 2 * static_cast<double>(d.key.size());
-      weights += static_cast<double>(d.key.size());
-    };
-    std::apply([&](auto const&... d) { (look(d), ...); }, scores.dots);
-    sa.learn(values), sa.learn(out);
-    if (!wide || sa.template group<difference<VA, K>>().size < loops::band_depth) return false;
-
-    // The tree reads all dots but the last from bands; the last is the anchor of the stage that computes it.
-    std::array<leaf<V, Band>, last + 1> store;
-    for (auto& l : store) {
-      for_each_axis(Band{}, [&]<class X>(type_tag<X>) { l.extents[index_of<X, Band>] = sa.extents[index_of<X, SA>]; });
-      l.make_dense();
+    if (masks(detail::make_program<typename Made::SA, V>(made.tree()), sa.extents)) {
+      if (!rehearses_) return false;
+      rehearses_both = true;
     }
-    auto const tree_over = [&]<std::size_t... I>(std::index_sequence<I...>) {
-      return plan::replace_slots(scores.tree,
-                                 std::make_tuple(detail::with_type<V const>(store[I])..., slot_node<V, Band, 0>{}));
-    };
-    auto const others = std::make_index_sequence<last>{};
-    loops::group const rows = sa.template group<Rows>(), keys = sa.template group<K>();
-    {
-      auto const tree = tree_over(others);
-      if (masks(detail::make_program<SA, V>(tree), sa.extents)) {
-        if (!rehearses_) return false;
-        rehearses_both = true;
-      }
-    }
-    auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
-    extent_t const row_bytes = std::max<extent_t>(1, keys.size * static_cast<extent_t>(sizeof(V) * store.size()));
-    extent_t const fit = std::max<extent_t>(loops::row_block, loops::band_bytes / row_bytes);
-    extent_t const count = std::max<extent_t>(1, (rows.size + fit - 1) / fit);
-    operations += 2 * static_cast<double>(values.size());
-    weights += static_cast<double>(values.size());
+    auto program = detail::make_program<typename Made::SA, std::remove_const_t<T>>(epilogue);
+    extent_t const rows = made.rows.size, keys = made.keys.size, count = made.count;
     describe(
         "streamed reduction", [&] { return stream_text<K>(sa, scores, no_axis{}, values, epilogue, "dot"); }, sa,
-        program, out, static_cast<double>(rows.size) * operations,
+        program, out, static_cast<double>(rows) * made.operations,
         [&](plan::report::stage& s) {
-          s.parallel = sa.template text<Rows>();
-          s.vectorised = sa.template text<K>() + " (scores), " + sa.template text<difference<VA, K>>() + " (values)";
-          s.streamed = sa.template text<Rows>() + " in " + std::to_string(count) + (count == 1 ? " band" : " bands");
-          s.bytes_moved += weights * static_cast<double>(sizeof(V));
+          s.parallel = sa.template text<typename Made::Rows>();
+          s.vectorised = sa.template text<K>() + " (scores), " + sa.template text<typename Made::Width>() + " (values)";
+          s.streamed = sa.template text<typename Made::Rows>() + " in " + std::to_string(count) +
+                       (count == 1 ? " band" : " bands");
+          s.bytes_moved += made.weights * static_cast<double>(sizeof(V));
           std::apply(
               [&](auto const&... d) {
                 ((s.bytes_moved += static_cast<double>(d.query.size()) * static_cast<double>(sizeof(V))), ...);
               },
               scores.dots);
         });
-    if (dry_ || rows.size == 0) return !rehearses_both;
+    if (dry_ || rows == 0) return !rehearses_both;
 
     auto const mark = memory_.here();
-    extent_t const longest = (rows.size + count - 1) / count;
+    extent_t const longest = (rows + count - 1) / count;
     std::array<V*, last + 1> memory;
-    for (V*& m : memory)
-      m = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(longest * keys.size) * sizeof(V)));
+    for (V*& m : memory) m = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(longest * keys) * sizeof(V)));
     auto const run_band = [&](extent_t i) {
       auto const band_mark = memory_.here();
-      band const here{rows.size * i / count, rows.size * (i + 1) / count - rows.size * i / count};
-      for (std::size_t d = 0; d <= last; ++d) store[d].data = memory[d] - here.first * keys.size;
+      band const here{rows * i / count, rows * (i + 1) / count - rows * i / count};
+      for (std::size_t d = 0; d <= last; ++d) store[d].data = memory[d] - here.first * keys;
       auto const raw = [&]<std::size_t D>(std::integral_constant<std::size_t, D>) {
         auto const& dot = std::get<D>(scores.dots);
         using Over = typename std::remove_cvref_t<decltype(dot)>::over;
         if constexpr (D < last)
-          contract<Over>(dot.query, dot.key, slot_node<V, Band, 0>{}, store[D], 0, here);
+          contract<Over>(dot.query, dot.key, slot_node<V, typename Made::Band, 0>{}, store[D], 0, here);
         else
-          contract<Over>(dot.query, dot.key, tree_over(others), store[D], 0, here);
+          contract<Over>(dot.query, dot.key, made.tree(), store[D], 0, here);
       };
       [&]<std::size_t... D>(std::index_sequence<D...>) { (raw(std::integral_constant<std::size_t, D>{}), ...); }
       (std::make_index_sequence<last + 1>{});
@@ -367,94 +261,37 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
                             Values const& values, Epilogue const& epilogue, leaf<T, A> const& out, double fill,
                             Lse const& lse) {
     constexpr bool has_values = !std::is_same_v<Values, no_axis>;
-    constexpr bool has_weights = !std::is_same_v<Weights, no_axis>;
-    constexpr bool has_sink = !std::is_same_v<Sink, no_axis>;
-    constexpr int dots = std::tuple_size_v<decltype(scores.dots)>;
-    using VA = typename axes_or_none<Values>::type;
-    using KeySide = typename key_axes<decltype(scores.dots)>::type;
-    using Depths = typename depth_axes<decltype(scores.dots)>::type;
-    using Shared = unite<VA, KeySide>;
-    using SA = unite_all<A, PA, VA, Depths>;
-    using V = typename decltype(scores.tree)::value_type;
-    using Lanes = difference<difference<PA, K>, Shared>;
-    using Batch = difference<difference<PA, K>, Lanes>;
+    using Made = made_stream<K, PA, Kind, Scores, Weights, Sink, Values, Epilogue, leaf<T, A>>;
     flush();
-    stage_axes<SA> sa;
-    for_each_axis(SA{}, [&]<class X>(type_tag<X>) {
-      extent_t e = scores.tree.template extent<X>();
-      if constexpr (has_weights)
-        if (e == dynamic) e = weights.template extent<X>();
-      sa.extents[index_of<X, SA>] = e;
-    });
-    std::apply([&](auto const&... d) { ((sa.learn(d.key), sa.learn(d.query)), ...); }, scores.dots);
-    if constexpr (has_values) sa.learn(values);
-    sa.learn(out);
-    sa.require_all();
-    auto program = detail::make_program<SA, std::remove_const_t<T>>(epilogue);
-    auto score_program = detail::make_program<SA, V>(scores.tree);
-
-    kernel::streamed<V> k;
-    k.kind = stream_kind_of<Kind, has_values>();
-    k.batch = sa.template group<Batch>();
-    k.lanes = sa.template group_by_size<Lanes>();
-    k.keys = sa.template group<K>();
-    k.values = sa.template group<difference<VA, unite<PA, K>>>();
-    k.score = &score_program;
-    k.epilogue = &program;
-    k.bare_output = program.identity && std::is_same_v<std::remove_const_t<T>, V>;
-    k.target = detail::make_target<SA>(out);
-    k.fill = fill;
-    loops::sized_program<1> loads[2 * (dots + 1)];
-    k.dots = dots;
-    {
-      int i = 0;
-      auto place = [&](auto const& d) {
-        using Dot = std::remove_cvref_t<decltype(d)>;
-        detail::fill_program<SA, V>(loads[2 * i], d.key);
-        detail::fill_program<SA, V>(loads[2 * i + 1], d.query);
-        k.parts[i].key = side<V>(loads[2 * i], d.key);
-        k.parts[i].query = side<V>(loads[2 * i + 1]);
-        // its own extents: another dot of the stage may contract an axis of the same name and another length
-        for_each_axis(typename Dot::over{},
-                      [&]<class X>(type_tag<X>) { k.parts[i].depth.add(index_of<X, SA>, d.key.template extent<X>()); });
-        k.parts[i].scale = d.scale;
-        ++i;
-      };
-      std::apply([&](auto const&... d) { (place(d), ...); }, scores.dots);
-    }
-    if constexpr (has_values) {
-      detail::fill_program<SA, V>(loads[2 * dots], values);
-      k.value = side<V>(loads[2 * dots], values);
-    }
-    [[maybe_unused]] auto const weight_program = optional_program<SA, V>(weights);
-    [[maybe_unused]] auto const sink_program = optional_program<SA, V>(sink);
-    if constexpr (has_weights) k.weight = &weight_program;
-    if constexpr (has_sink) k.sink = &sink_program;
+    Made made(scores, weights, sink, values, epilogue, out, fill);
+    auto& k = made.stage;
+    auto const& sa = made.sa;
     if constexpr (!std::is_same_v<Lse, no_axis>)
-      if (lse.data) k.lse = detail::make_target<SA>(lse);
+      if (lse.data) k.lse = detail::make_target<typename Made::SA>(lse);
 
     double const pairs =
         static_cast<double>(k.batch.size) * static_cast<double>(k.lanes.size) * static_cast<double>(k.keys.size);
     double per_pair = has_values ? 2.0 * static_cast<double>(k.values.size) : 1.0;
-    for (int i = 0; i < dots; ++i) per_pair += 2.0 * static_cast<double>(k.parts[i].depth.size);
+    for (int i = 0; i < k.dots; ++i) per_pair += 2.0 * static_cast<double>(k.parts[i].depth.size);
     describe(
         k.kind == kernel::stream_kind::softmax ? "attention" : "streamed reduction",
-        [&] { return stream_text<K>(sa, scores, weights, values, epilogue, stream_name<Kind>()); }, sa, program, out,
-        pairs * per_pair,
+        [&] { return stream_text<K>(sa, scores, weights, values, epilogue, stream_name<Kind>()); }, sa, made.program,
+        out, pairs * per_pair,
         [&](plan::report::stage& s) {
-          s.parallel = sa.template text<unite<Batch, Lanes>>();
-          s.vectorised = (kernel::decode::suits(k) ? sa.template text<Depths>() : sa.template text<Lanes>()) +
+          s.parallel = sa.template text<unite<typename Made::Batch, typename Made::Lanes>>();
+          s.vectorised = (kernel::decode::suits(k) ? sa.template text<typename Made::Depths>()
+                                                   : sa.template text<typename Made::Lanes>()) +
                          " (scores)" +
-                         (has_values ? ", " + sa.template text<difference<VA, unite<PA, K>>>() + " (values)" : "");
+                         (has_values ? ", " + sa.template text<typename Made::Width>() + " (values)" : "");
           s.streamed = sa.template text<K>();
-          s.bytes_moved += detail::operand_bytes(score_program, sa.extents);
-          for (auto const& l : loads)
+          s.bytes_moved += detail::operand_bytes(made.score_program, sa.extents);
+          for (auto const& l : made.loads)
             if (l.node) s.bytes_moved += detail::operand_bytes(l, sa.extents);
         });
     if (dry_) return;
-    k.masked = masks(program, sa.extents);
+    k.masked = masks(made.program, sa.extents);
     int const team = kernel::team_size(threads_);
-    kernel::stream_run<V> const run(k, team);
+    kernel::stream_run<typename Made::V> const run(k, team);
     start(run, team);
   }
 
@@ -477,26 +314,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     raw.make_dense();
     auto const mark = memory_.here();
     raw.data = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(raw.size()) * sizeof(V)));
-    loops::group const results = sa.template group<Result>(), over = sa.template group<K>();
-    auto keeps = [](auto const& n, extent_t const* c) {
-      if constexpr (plan::is_zeroed_leaf<std::remove_cvref_t<decltype(n)>>)
-        return static_cast<bool>(plan::value_here<SA>(n.keep, c));
-      else
-        return true;
-    };
     if (!rehearses_)
-      kernel::run_team(kernel::team_size(threads_), [&](kernel::team& t) {
-        t.share(results.size, [&](extent_t i) {
-          extent_t c[loops::max_rank] = {};
-          results.locate(i, c);
-          V sum = 0;
-          for (extent_t j = 0; j < over.size; ++j) {
-            over.locate(j, c);
-            if (keeps(left, c) && keeps(right, c)) sum += plan::value_here<SA>(l, c) * plan::value_here<SA>(r, c);
-          }
-          raw.data[results.offset(i, target_strides<SA>(raw).data())] = sum;
-        });
-      });
+      detail::multiply_kept<SA>(left, right, sa.template group<Result>(), sa.template group<K>(), raw, threads_);
     map(plan::replace_slot(epilogue, detail::with_type<V const>(raw)), out, fill);
     flush();
     memory_.back_to(mark);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: an expression or a flat tree in which something is excluded. Out: its keep-set, as an expression of truth values: what is
 // excluded is decided by masks and biases alone, so it can be computed (and stored) apart from the values.
-// Next to read: lower.hpp.
+// Next to read: rewrite.hpp, trees made of trees; then lower.hpp.
 #pragma once
 
 #include "shape.hpp"
@@ -277,86 +277,6 @@ template <class Op, class T, class A, class... E> struct flat_keep<map<Op, T, A,
     (std::index_sequence_for<E...>{});
   }
 };
-
-// ---------------------------------------------------------------- small rewrites of flat trees
-/// slot 0 itself, below any number of wheres: its values need no work.
-template <class N> inline constexpr bool is_bare_slot = false;
-template <class T, class A> inline constexpr bool is_bare_slot<slot_node<T, A, 0>> = true;
-template <class M, class X> inline constexpr bool is_bare_slot<where_node<M, X>> = is_bare_slot<X>;
-
-template <class Op, class T, class A, class... E, class By>
-auto replace_slots_in(map<Op, T, A, E...> const& n, By const& by);
-/// slot i replaced by tree i of a tuple.
-template <class N, class By> auto replace_slots(N const& n, By const& by) {
-  if constexpr (is_map<N>)
-    return plan::replace_slots_in(n, by);
-  else if constexpr (is_where<N>) {
-    auto x = plan::replace_slots(n.operand, by);
-    return where_node<std::remove_cvref_t<decltype(n.keep)>, decltype(x)>(n.keep, std::move(x), n.id);
-  } else if constexpr (requires { N::number; })
-    return std::get<static_cast<std::size_t>(N::number)>(by);
-  else
-    return n;
-}
-template <class Op, class T, class A, class... E, class By>
-auto replace_slots_in(map<Op, T, A, E...> const& n, By const& by) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    auto make = [&](auto... x) { return map<Op, T, A, decltype(x)...>(n.op, n.id, std::move(x)...); };
-    return make(plan::replace_slots(n.template operand<I>(), by)...);
-  }
-  (std::index_sequence_for<E...>{});
-}
-template <class N, class By> auto replace_slot(N const& n, By const& by) {
-  return plan::replace_slots(n, std::make_tuple(by));
-}
-
-/// A slot times a number: which slot, and the number.
-template <class N> struct scaled_slot { static constexpr bool value = false; };
-template <class T, class A, class S, class B, int I>
-struct scaled_slot<map<ops::times, T, A, slot_node<S, B, I>, scalar<T>>> {
-  static constexpr bool value = true;
-  using slot = slot_node<S, B, I>;
-  static double scale(map<ops::times, T, A, slot, scalar<T>> const& n) {
-    return static_cast<double>(n.template operand<1>().value);
-  }
-};
-template <class T, class A, class S, class B, int I>
-struct scaled_slot<map<ops::times, T, A, scalar<T>, slot_node<S, B, I>>> {
-  static constexpr bool value = true;
-  using slot = slot_node<S, B, I>;
-  static double scale(map<ops::times, T, A, scalar<T>, slot> const& n) {
-    return static_cast<double>(n.template operand<0>().value);
-  }
-};
-template <class T, class A, class S, class B, int I>
-struct scaled_slot<map<ops::divided, T, A, slot_node<S, B, I>, scalar<T>>> {
-  static constexpr bool value = true;
-  using slot = slot_node<S, B, I>;
-  static double scale(map<ops::divided, T, A, slot, scalar<T>> const& n) {
-    return 1 / static_cast<double>(n.template operand<1>().value);
-  }
-};
-template <class Op, class T, class A, class... E> auto hoist_in(map<Op, T, A, E...> const& n, double* scales);
-/// The tree with every scaled slot bare; its number goes to scales[slot]. A slot occurs once.
-template <class N> auto hoist(N const& n, double* scales) {
-  if constexpr (scaled_slot<N>::value) {
-    scales[scaled_slot<N>::slot::number] = scaled_slot<N>::scale(n);
-    return typename scaled_slot<N>::slot{};
-  } else if constexpr (is_map<N>)
-    return plan::hoist_in(n, scales);
-  else if constexpr (is_where<N>) {
-    auto x = plan::hoist(n.operand, scales);
-    return where_node<std::remove_cvref_t<decltype(n.keep)>, decltype(x)>(n.keep, std::move(x), n.id);
-  } else
-    return n;
-}
-template <class Op, class T, class A, class... E> auto hoist_in(map<Op, T, A, E...> const& n, double* scales) {
-  return [&]<std::size_t... I>(std::index_sequence<I...>) {
-    auto make = [&](auto... x) { return map<Op, T, A, decltype(x)...>(n.op, n.id, std::move(x)...); };
-    return make(plan::hoist(n.template operand<I>(), scales)...);
-  }
-  (std::index_sequence_for<E...>{});
-}
 
 }  // namespace HEED_ARCH
 }  // namespace heed::plan

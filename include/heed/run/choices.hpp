@@ -8,8 +8,8 @@
 #include "../kernel/stage_group.hpp"
 #include "../kernel/stream.hpp"
 #include "../plan/leaves.hpp"
-#include "../plan/lower.hpp"
 #include "../plan/report.hpp"
+#include "../plan/stage.hpp"
 #include "../program.hpp"
 
 #include <array>

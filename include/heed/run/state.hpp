@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: how a run is to go (policy, arena, report). Out: what its stages share: memory between them, results that are known, those
 // that the caller asked for, and the stages that wait to run as one.
-// Next to read: made.hpp, the stages; ../runner.hpp, what finds and fills them.
+// Next to read: checks.hpp, what is looked at before a stage; made.hpp, the stages; ../runner.hpp, what finds and fills them.
 #pragma once
 
 #include "../kernel/stage_group.hpp"
