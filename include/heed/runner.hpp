@@ -73,10 +73,21 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       auto const& l = values_of(left);
       auto const& r = values_of(right);
       if (rehearses_) contract_kept<K>(left, right, epilogue, out, fill);
-      if (!dry_ && !rehearses_ &&
-          ((plan::is_zeroed_leaf<L> && !all_finite(r)) || (plan::is_zeroed_leaf<R> && !all_finite(l))))
-        return contract_kept<K>(left, right, epilogue, out, fill);
-      contract<K>(l, r, epilogue, out, fill);
+      auto finite = [&] {
+        return (!plan::is_zeroed_leaf<L> || detail::all_finite(r, threads_)) &&
+               (!plan::is_zeroed_leaf<R> || detail::all_finite(l, threads_));
+      };
+      bool const runs = !dry_ && !rehearses_;
+      if constexpr (plan::is_bare_slot<Epilogue>) {  // a result says the same as the operand, and is smaller
+        contract<K>(l, r, epilogue, out, fill);
+        if (!runs) return;
+        flush();
+        if (detail::all_finite(out, threads_) || finite()) return;
+        contract_kept<K>(left, right, epilogue, out, fill);
+      } else {
+        if (runs && !finite()) return contract_kept<K>(left, right, epilogue, out, fill);
+        contract<K>(l, r, epilogue, out, fill);
+      }
     } else {
       using LA = typename L::axes_type;
       using RA = typename R::axes_type;

@@ -65,19 +65,6 @@ template <class N> auto const& values_of(N const& n) {
   else
     return n;
 }
-template <class T, class... A> bool all_finite(leaf<T, axes<A...>> const& l) {
-  loops::group g;
-  for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) g.add(i, l.extents[i]);
-  if (g.size == 0) return true;
-  extent_t const run = g.count ? g.extent[g.count - 1] : 1, step = g.count ? l.strides[g.count - 1] : 0;
-  for (extent_t i = 0; i < g.size; i += run) {
-    T const* p = l.data + g.offset(i, l.strides);
-    value_of_t<T> sum = 0;
-    for (extent_t j = 0; j < run; ++j) sum += static_cast<value_of_t<T>>(p[j * step]) * value_of_t<T>(0);
-    if (!(sum == 0)) return false;
-  }
-  return true;
-}
 /// True where the target's neighbouring elements belong to the left operand's axes.
 template <class Stage> bool lanes_lie_left(Stage const& k) {
   auto has_unit = [&](loops::group const& g) {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: two operands of a contraction, of which one lies beside its keep-set or both do. Out: their product without what is excluded,
-// element by element: an excluded product is skipped even where it would be infinity or NaN.
+// In: two operands of a contraction, of which one lies beside its keep-set or both do. Out: whether 0 in the place of what is
+// excluded is enough; where it is not, their product element by element: an excluded one is skipped, infinity or NaN as it may be.
 // Next to read: ../runner.hpp, which comes here only where something is not finite.
 #pragma once
 
+#include "../kernel/finite.hpp"
 #include "../kernel/parallel.hpp"
 #include "choices.hpp"
 
+#include <algorithm>
+#include <atomic>
 #include <type_traits>
 
 namespace heed::detail {
@@ -17,6 +20,46 @@ template <class SA, class N> bool keeps(N const& n, extent_t const* coordinates)
     return static_cast<bool>(plan::value_here<SA>(n.keep, coordinates));
   else
     return true;
+}
+/// Whether an operand holds neither NaN nor infinity, read once, in the order of memory.
+template <class T, class... A> bool all_finite(leaf<T, axes<A...>> const& l, int threads) {
+  using S = std::remove_const_t<T>;
+  int order[sizeof...(A) + 1] = {}, count = 0;
+  for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) {
+    if (l.extents[i] == 0) return true;
+    if (l.extents[i] > 1 && l.strides[i] != 0) order[count++] = i;
+  }
+  std::sort(order, order + count, [&](int a, int b) { return l.strides[a] < l.strides[b]; });
+  extent_t run = 1;
+  int inner = 0;
+  for (; inner < count && l.strides[order[inner]] == run; ++inner) run *= l.extents[order[inner]];
+  loops::group outer;
+  for (int i = count; i-- > inner;) outer.add(order[i], l.extents[order[i]]);
+
+  // jobs: several short runs, or a piece of a long one
+  constexpr extent_t piece = 16384;
+  extent_t const pieces = (run + piece - 1) / piece, together = std::max<extent_t>(1, piece / run);
+  extent_t const jobs = (outer.size + together - 1) / together * pieces;
+  std::atomic<bool> found{false};
+  kernel::run_team(jobs < 4 ? 1 : kernel::team_size(threads), [&](kernel::team& t) {
+    t.share(jobs, [&](extent_t job) {
+      extent_t const first = job / pieces * together, from = job % pieces * piece, n = std::min(piece, run - from);
+      for (extent_t i = first; i < std::min(first + together, outer.size); ++i) {
+        if (found.load(std::memory_order_relaxed)) return;
+        S const* const p = l.data + outer.offset(i, l.strides) + from;
+        bool finite = true;
+        if constexpr (std::is_same_v<S, float> || std::is_same_v<S, double>) {
+          finite = kernel::all_finite(p, n);
+        } else {
+          value_of_t<S> sum = 0;
+          for (extent_t j = 0; j < n; ++j) sum += static_cast<value_of_t<S>>(p[j]) * value_of_t<S>(0);
+          finite = sum == value_of_t<S>(0);
+        }
+        if (!finite) found.store(true, std::memory_order_relaxed);
+      }
+    });
+  });
+  return !found;
 }
 /// out [results] = sum over `over` of left * right, where both keep.
 template <class SA, class L, class R, class V, class A>
