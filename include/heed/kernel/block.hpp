@@ -232,14 +232,20 @@ struct all_turned {
   char* p =
       memory.take(static_cast<std::size_t>(rows) * static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size));
   b.lanes->locate(b.lane_from, coordinates);
+  extent_t row_step = 0;
+  bool const even = !o.fetch && b.rows->affine(o.stride, b.row_from, rows, row_step);
+  char const* from = nullptr;
   for (extent_t r = 0; r < rows; ++r) {
-    b.rows->locate(b.row_from + r, coordinates);
     char* to = p + r * lanes * size;
+    if (r == 0 || !even) {
+      b.rows->locate(b.row_from + r, coordinates);
+      if (!o.fetch) from = static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * size;
+    } else
+      from += row_step * size;
     if (o.fetch)
       o.fetch(o.node, coordinates, -1, 1, to);
     else
-      std::memcpy(to, static_cast<char const*>(o.data) + offset_at(coordinates, o.stride) * size,
-                  static_cast<std::size_t>(size));
+      std::memcpy(to, from, static_cast<std::size_t>(size));
     splat_run(size, to, lanes);
   }
   return {p, by_row ? static_cast<extent_t>(lanes) * size : 0, 0};
