@@ -22,19 +22,22 @@ template <class SA, class N> bool keeps(N const& n, extent_t const* coordinates)
     return true;
 }
 /// Whether an operand holds neither NaN nor infinity, read once, in the order of memory.
-template <class T, class... A> bool all_finite(leaf<T, axes<A...>> const& l, int threads) {
-  using S = std::remove_const_t<T>;
-  int order[sizeof...(A) + 1] = {}, count = 0;
-  for (int i = 0; i < static_cast<int>(sizeof...(A)); ++i) {
-    if (l.extents[i] == 0) return true;
-    if (l.extents[i] > 1 && l.strides[i] != 0) order[count++] = i;
+template <class S>
+[[gnu::noinline]] bool all_finite(S const* data, extent_t const* extents, extent_t const* strides, int rank,
+                                  int threads) {
+  int order[loops::max_rank] = {}, count = 0;  // the axes that matter, the innermost first
+  for (int i = 0; i < rank; ++i) {
+    if (extents[i] == 0) return true;
+    if (extents[i] == 1 || strides[i] == 0) continue;
+    int at = count++;
+    for (; at > 0 && strides[order[at - 1]] > strides[i]; --at) order[at] = order[at - 1];
+    order[at] = i;
   }
-  std::sort(order, order + count, [&](int a, int b) { return l.strides[a] < l.strides[b]; });
   extent_t run = 1;
   int inner = 0;
-  for (; inner < count && l.strides[order[inner]] == run; ++inner) run *= l.extents[order[inner]];
+  for (; inner < count && strides[order[inner]] == run; ++inner) run *= extents[order[inner]];
   loops::group outer;
-  for (int i = count; i-- > inner;) outer.add(order[i], l.extents[order[i]]);
+  for (int i = count; i-- > inner;) outer.add(order[i], extents[order[i]]);
 
   // jobs: several short runs, or a piece of a long one
   constexpr extent_t piece = 16384;
@@ -46,7 +49,7 @@ template <class T, class... A> bool all_finite(leaf<T, axes<A...>> const& l, int
       extent_t const first = job / pieces * together, from = job % pieces * piece, n = std::min(piece, run - from);
       for (extent_t i = first; i < std::min(first + together, outer.size); ++i) {
         if (found.load(std::memory_order_relaxed)) return;
-        S const* const p = l.data + outer.offset(i, l.strides) + from;
+        S const* const p = data + outer.offset(i, strides) + from;
         bool finite = true;
         if constexpr (std::is_same_v<S, float> || std::is_same_v<S, double>) {
           finite = kernel::all_finite(p, n);
@@ -60,6 +63,9 @@ template <class T, class... A> bool all_finite(leaf<T, axes<A...>> const& l, int
     });
   });
   return !found;
+}
+template <class T, class... A> bool all_finite(leaf<T, axes<A...>> const& l, int threads) {
+  return detail::all_finite<std::remove_const_t<T>>(l.data, l.extents, l.strides, sizeof...(A), threads);
 }
 /// out [results] = sum over `over` of left * right, where both keep.
 template <class SA, class L, class R, class V, class A>
