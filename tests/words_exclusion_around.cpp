@@ -6,6 +6,7 @@
 
 #include <boost/test/unit_test.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -269,6 +270,39 @@ BOOST_AUTO_TEST_CASE(what_is_stored_does_not_stream) {
   check(gate, 0.5f);
   check(condition, 1);
   BOOST_CHECK_THROW((void)evaluate(policy{.store_limit = 0}, gate), shape_error);
+}
+
+/// Node by node, weights are factors with zeros: one value that is not finite decides how they are multiplied. The values are
+/// long enough that threads share the look at them, and lie in every way that strides can say.
+BOOST_AUTO_TEST_CASE(one_poisoned_value_of_many) {
+  constexpr extent_t keys = 1500, width = 48;
+  const tensor<float, query, key> zeros{query{3}, key{keys}};
+  tensor<float, key, value_width> dense{key{keys}, value_width{width}}, wide{key{keys}, value_width{3 * width}};
+  tensor<float, value_width, key> across{value_width{width}, key{keys}};
+  std::fill(dense.begin(), dense.end(), 1.0f), std::fill(wide.begin(), wide.end(), 1.0f);
+  std::fill(across.begin(), across.end(), 1.0f);
+  const auto weights = softmax<key>(where(index<key>() < keys - 1, zeros));
+  const auto agree = [&](float poison, extent_t at, bool shows) {
+    dense(at, 5) = wide(at, width + 5) = across(5, at) = poison;
+    const auto right = [&](auto const& values) {
+      for (const schedule how : {fused, unfused})
+        for (const int threads : {1, 3}) {
+          const tensor y = evaluate(policy{.schedule = how, .threads = threads}, dot<key>(weights, values));
+          for (extent_t q = 0; q < 3; ++q)
+            for (extent_t v = 0; v < width; ++v)
+              if (shows && v == 5)
+                BOOST_TEST(!std::isfinite(y(q, v)));
+              else
+                BOOST_TEST(std::abs(y(q, v) - 1) < 1e-5f);
+        }
+    };
+    right(dense), right(slice<value_width>(wide, width, 2 * width)), right(across);
+    dense(at, 5) = wide(at, width + 5) = across(5, at) = 1;
+  };
+  for (const float poison : {not_a_number, infinite, -infinite}) {
+    agree(poison, keys - 1, false);
+    for (const extent_t at : {extent_t{0}, keys / 2, keys - 2}) agree(poison, at, true);
+  }
 }
 
 BOOST_AUTO_TEST_SUITE_END()
