@@ -177,6 +177,8 @@ template <class E> struct let_node : expression_base {
   let_node(E e, node_id i) : operand(std::move(e)), id(i) {}
   template <class A> extent_t extent() const { return operand.template extent<A>(); }
 };
+template <class N> inline constexpr bool is_shared = false;
+template <class E> inline constexpr bool is_shared<let_node<E>> = true;
 
 // ---------------------------------------------------------------- the same elements under other coordinates
 /// Change says which coordinate of the operand stands at a coordinate of the result (split, merge, slice, at, roll, ...).

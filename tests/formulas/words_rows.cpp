@@ -305,7 +305,6 @@ table running_sum(int axis, const table& x) {
 table standardise(int axis, const table& x, bool centred, double eps) {
   table result = x;
   result.sum = false;
-  result.kept.clear();
   result.marked.clear();
   result.zeroed.clear();
   for (element& e : result.reals) e = {0, 0, 0};

@@ -165,6 +165,14 @@ template <class To, class From, int L> HEED_INLINE pack<To, L> convert(pack<From
     return r;
   }
 }
+template <class Storage, int L> HEED_INLINE pack<float, L> round_to(pack<float, L> x) {
+  for (auto& v : x.v) {
+    Storage narrow[width<float>];
+    detail::narrow(narrow, v);
+    v = detail::widen(narrow);
+  }
+  return x;
+}
 template <class To, int L> HEED_INLINE pack<To, L> convert(mask<L> m) {
   return select(m, splat<To, L>(To(1)), splat<To, L>(To(0)));
 }

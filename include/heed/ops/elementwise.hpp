@@ -363,8 +363,8 @@ template <class... A> auto min(expression auto const& x) {
   return detail::poison{};
 }
 
-/// The value in another type, the axes of x. Reals to integers cut towards zero; anything to bool is != 0. Refused: a type
-/// that no tensor has.
+/// The value in another type, the axes of x. Reals to integers cut towards zero; anything to bool is != 0; bf16 and f16 are
+/// floats, rounded once to what those types hold. Refused: a type that no tensor has.
 ///
 ///     auto distance = cast<float>(index<query>() - index<key>());
 template <class T> auto cast(expression auto const& x) {
@@ -375,8 +375,13 @@ template <class T> auto cast(expression auto const& x) {
     HEED_REFUSE("cast: values are float, double, bf16, f16, bool or signed integers of 32 or 64 bits",
                 detail::mistakes::elements_of_that_type<detail::cast_word, T>);
     return detail::poison{};
-  } else
-    return detail::cast_node<detail::value_of_t<T>>(detail::as_node(x));
+  } else if constexpr (std::is_same_v<detail::value_of_t<T>, T>) {
+    return detail::cast_node<T>(detail::as_node(x));
+  } else {
+    auto wide = detail::cast_node<float>(detail::as_node(x));
+    using Axes = typename decltype(wide)::axes_type;
+    return detail::make_map<detail::ops::rounded_to<T>, float, Axes>(detail::ops::rounded_to<T>{}, std::move(wide));
+  }
 }
 /// x over more axes, the new ones in front, in the order listed; those that are open by name.
 ///

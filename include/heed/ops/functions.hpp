@@ -72,6 +72,8 @@ template <number T> constexpr bool le(T a, T b) { return a <= b; }
 template <number T> constexpr bool eq(T a, T b) { return a == b; }
 template <number T> constexpr bool ne(T a, T b) { return a != b; }
 template <number T> constexpr T select(bool c, T a, T b) { return c ? a : b; }
+/// The nearest value that Storage holds: bf16 or f16, computed as float.
+template <class Storage> float round_to(float a) { return Storage(a); }
 template <class To, number T> constexpr To convert(T a) {
   if constexpr (std::is_same_v<To, bool>)
     return a != T{0};
@@ -208,6 +210,10 @@ template <class T> struct cast_to {
     return convert<std::conditional_t<is_integer_type<T>, std::int64_t, T>>(a);
   }
   template <class U> static constexpr bool is_integer_type = std::is_integral_v<U> && !std::is_same_v<U, bool>;
+};
+template <class Storage> struct rounded_to {
+  static constexpr std::string_view name = "cast", symbol = "cast";
+  template <class V> [[gnu::always_inline]] static V apply(V const& a) { return round_to<Storage>(a); }
 };
 struct less {
   static constexpr std::string_view name = "operator<", symbol = " < ";

@@ -181,7 +181,7 @@ auto stack(E const& first, R const&... rest) {
   }
 }
 
-/// Evaluates e once and shares it, whatever stands around it. The axes of e.
+/// Evaluates e once and shares it, whatever stands around it. The axes of e. What is shared already stays as it is.
 ///
 ///     auto gate = let(sigmoid(dot<model>(x, w)));
 auto let(expression auto const& e) {
@@ -190,7 +190,10 @@ auto let(expression auto const& e) {
     return detail::poison{};
   else {
     auto n = detail::as_node(e);
-    return detail::let_node<decltype(n)>(std::move(n), detail::fresh_id());
+    if constexpr (detail::is_shared<decltype(n)>)
+      return n;
+    else
+      return detail::let_node<decltype(n)>(std::move(n), detail::fresh_id());
   }
 }
 
@@ -292,7 +295,9 @@ auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const
     auto b = heed::exp(heed::max(lse_b, std::numeric_limits<T>::lowest()) - safe);
     auto total = a + b;
     auto divisor = heed::let(heed::where(m == lowest, T(1), total));
-    return std::pair(context_a * heed::let(a / divisor) + context_b * heed::let(b / divisor),
+    // what stands in the context of an empty part is nothing, whatever it is
+    auto part_a = heed::where(lse_a == lowest, T(0), context_a), part_b = heed::where(lse_b == lowest, T(0), context_b);
+    return std::pair(part_a * heed::let(a / divisor) + part_b * heed::let(b / divisor),
                      heed::where(m == lowest, lowest, safe + heed::log(divisor)));
   }
 }

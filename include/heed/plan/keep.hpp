@@ -15,8 +15,7 @@ template <class N> inline constexpr bool is_map = false;
 template <class Op, class T, class A, class... E> inline constexpr bool is_map<map<Op, T, A, E...>> = true;
 template <class N> inline constexpr bool is_where = false;
 template <class M, class X> inline constexpr bool is_where<where_node<M, X>> = true;
-template <class N> inline constexpr bool is_let = false;
-template <class E> inline constexpr bool is_let<let_node<E>> = true;
+template <class N> inline constexpr bool is_let = detail::is_shared<N>;
 /// A stored result beside its keep-set.
 template <class N> inline constexpr bool is_where_leaf = false;
 template <class M, class T, class A> inline constexpr bool is_where_leaf<where_node<M, leaf<T, A>>> = true;
@@ -95,6 +94,9 @@ template <bool Marks, class M, class X> struct keep_rule<Marks, where_node<M, X>
 };
 template <bool Marks, class E> struct keep_rule<Marks, let_node<E>> {
   static auto go(let_node<E> const& n) { return plan::keep_of<Marks>(n.operand); }
+};
+template <bool Marks, class O, class E, class S> struct keep_rule<Marks, reduction<kinds::standardised, O, E, S>> {
+  static auto go(reduction<kinds::standardised, O, E, S> const& n) { return plan::keep_of<false>(n.operand); }
 };
 template <bool Marks, class Op, class T, class A, class... E> struct keep_rule<Marks, map<Op, T, A, E...>> {
   template <std::size_t I, class X> static auto operand(X const& x) {
@@ -185,6 +187,7 @@ inline constexpr bool keeps_zeros =
     std::is_same_v<Op, ops::gaussian_unit> || std::is_same_v<Op, ops::gaussian_unit_tanh> ||
     std::is_same_v<Op, ops::sigmoid_unit>;
 template <class T> inline constexpr bool keeps_zeros<ops::cast_to<T>> = true;
+template <class S> inline constexpr bool keeps_zeros<ops::rounded_to<S>> = true;
 template <class Op, class T, class A, class L, class... R>
   requires(keeps_zeros<Op>)
 struct zero_rule<map<Op, T, A, L, R...>> {

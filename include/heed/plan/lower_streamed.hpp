@@ -89,7 +89,7 @@ template <class Lowering> class streamed_lowering {
     using Lse = reduction<kinds::log_sum_exp, typename S::over, std::remove_cvref_t<decltype(s.operand)>,
                           std::remove_const_t<Sink>>;
     if constexpr (in_types<Lse, typename Lowering::wanted_types>)
-      return b_.template request_lse<Lse>(s, plan::id_of(s.operand), hint{s, shape});
+      return b_.template request_lse<Lse>(s, hint{s, shape});
     else
       return no_axis{};
   }

@@ -104,6 +104,9 @@ template <bool Marks, class Op, class T, class A, class... E> struct excluding<M
   static constexpr bool value = (excluding<Marks, E>::value || ...) || (Marks && is_sum<N> && (is_term<E> || ...));
 };
 template <bool Marks, class E> struct excluding<Marks, let_node<E>> : excluding<Marks, E> {};
+/// A norm is elementwise in what it excludes; like mean and variance it takes a term of -infinity for a number.
+template <bool Marks, class O, class E, class S>
+struct excluding<Marks, reduction<kinds::standardised, O, E, S>> : excluding<false, E> {};
 template <bool Marks, class C, class A, class E> struct excluding<Marks, reindexed<C, A, E>> : excluding<Marks, E> {};
 template <bool Marks, class A, bool S, class X, class... E> struct excluding<Marks, joined_node<A, S, X, E...>> {
   static constexpr bool value = (excluding<Marks, E>::value || ...);
@@ -292,7 +295,7 @@ template <class Root, class N, class Forbidden> constexpr int anchor_score() {
     else
       return streamed_side<N> >= 0 ? 5 : 4;
   } else if constexpr (is_reduction<N>) {
-    if constexpr (!same_set<Root, typename N::axes_type>)
+    if constexpr (!same_set<Root, typename N::axes_type> || excluding<false, N>::value)  // its keep-set lies beside it
       return 0;
     else
       return is_streamed_reduction<N> ? 3 : 2;

@@ -108,14 +108,14 @@ class run_state {
   void set_destinations(memory_range const* ranges, int count) { destinations_ = ranges, destination_count_ = count; }
   void set_results(wanted_result* results, int count) { wanted_ = results, wanted_count_ = count; }
   /// Where the log-sum-exp of these scores is to go, if it is one of the results: its stage is then done.
-  template <class Lse, class S, class Shape> auto request_lse(S const& softmax, node_id scores, Shape const& shape) {
+  template <class Lse, class S, class Shape> auto request_lse(S const& softmax, Shape const& shape) {
     using Axes = typename Lse::axes_type;
     leaf<typename Lse::value_type, Axes> l;
     for (int i = 0; i < wanted_count_; ++i) {
       wanted_result& w = wanted_[i];
       if (w.done || w.type != &type_key<Lse> || (!w.data && !dry_)) continue;
       Lse const& n = *static_cast<Lse const*>(w.node);
-      if (n.operand.id != scores || scores == 0) continue;
+      if (!same_node(n.operand, softmax.operand)) continue;
       if constexpr (Lse::has_sink)
         if (!same_terminal(n.sink, softmax.sink)) continue;
       l.data = static_cast<typename Lse::value_type*>(w.data);
@@ -132,6 +132,12 @@ class run_state {
     return a.data == b.data && std::equal(a.strides, a.strides + A::rank, b.strides);
   }
   template <class X> static bool same_terminal(X const&, X const&) { return false; }
+  template <class N> static bool same_node(N const& a, N const& b) {
+    if constexpr (requires { a.id; })
+      return a.id != 0 && a.id == b.id;
+    else
+      return same_terminal(a, b);
+  }
   /// Runs the stages that wait to be one.
   void flush() {
     if (!group_.empty()) group_.run(memory_, rehearses_);
