@@ -3,7 +3,7 @@
 // same as stream.hpp, at the speed of reading keys and values once.
 // Next to read: stream.hpp, which takes this way where it suits.
 //
-//   lanes <= 16; depth and the width of the values lie side by side in memory
+//   lanes <= 16; keys and values are read where they lie, if the elements of a row lie side by side; else a copy of each block
 //   1. queries [lanes][depth], scaled, once
 //   2. for each block of keys that the mask does not exclude:
 //        scores S [lanes][keys] = Q * K^T, the vectors along the depth; the values of the block are fetched meanwhile
@@ -25,29 +25,58 @@ namespace decode {
 
 namespace detail {
 
-/// Memory whose rows (keys) have one stride and whose elements along a row lie side by side, of a type that has loops.
-inline bool lies_in_rows(matrix const& m, loops::group const& keys, loops::group const& along) {
+/// Memory of a type that has loops.
+inline bool lies_in_memory(matrix const& m) {
   loops::operand const& o = m.operand;
+  return m.row_loops && o.slot < 0 && !o.splat && !o.fetch && o.index_axis < 0;
+}
+/// Whose rows (keys) have one stride and whose elements along a row lie side by side.
+inline bool lies_in_rows(matrix const& m, loops::group const& keys, loops::group const& along) {
   extent_t row = 0, step = 0;
-  return m.row_loops && o.slot < 0 && !o.splat && !o.fetch && o.index_axis < 0 && keys.affine(o.stride, row) &&
-         along.affine(o.stride, step) && (step == 1 || along.size <= 1);
+  return lies_in_memory(m) && keys.affine(m.operand.stride, row) && along.affine(m.operand.stride, step) &&
+         (step == 1 || along.size <= 1);
 }
 
-/// Some rows of such memory.
+/// Rows as the loops read them: where they lie, or else copied, a block at a time. A copy keeps the type of the memory, if
+/// that has loops: how keys lie is to change no bit.
 template <class T> struct span {
   row_loops<T> const* run = nullptr;
   rows<char> memory;
   extent_t width = 0, size = 0;  // elements of a row, their bytes
+  matrix const* copied = nullptr;
+  char* copy = nullptr;
 
   span() = default;
   span(matrix const& m, extent_t const* origin, loops::group const& keys, loops::group const& along)
       : run(static_cast<row_loops<T> const*>(m.row_loops)),
         width(along.size),
         size(m.operand.size) {
-    keys.affine(m.operand.stride, memory.step);
     memory.count = keys.size;
-    if (keys.size > 0 && width > 0)  // else there may be no memory
-      memory.data = static_cast<char const*>(m.operand.data) + offset_at(origin, m.operand.stride) * size;
+    if (lies_in_rows(m, keys, along)) {
+      keys.affine(m.operand.stride, memory.step);
+      if (keys.size > 0 && width > 0)  // else there may be no memory
+        memory.data = static_cast<char const*>(m.operand.data) + offset_at(origin, m.operand.stride) * size;
+      return;
+    }
+    copied = &m;
+    memory.step = copied_row(m, width);
+    if (lies_in_memory(m)) return;
+    run = static_cast<row_loops<T> const*>(row_loops_for<T, T>());
+    size = sizeof(T);
+  }
+  static extent_t copied_row(matrix const& m, extent_t width) {
+    extent_t const lanes = m.load->lanes;
+    return (std::max<extent_t>(width, 1) + lanes - 1) / lanes * lanes;
+  }
+  /// Bytes for a block of so many keys.
+  static std::size_t scratch_bytes(matrix const& m, loops::group const& keys, loops::group const& along,
+                                   extent_t block) {
+    if (lies_in_rows(m, keys, along)) return 0;
+    std::size_t const own = static_cast<std::size_t>(block * copied_row(m, along.size)) * sizeof(T) + 64;
+    return own + block_scratch(*m.load, block, std::max<extent_t>(along.size, 1));
+  }
+  void place(extent_t block, scratch& s) {
+    if (copied) copy = s.take(static_cast<std::size_t>(block * memory.step * size));
   }
   span part(extent_t from, extent_t n) const {
     span s = *this;
@@ -57,6 +86,39 @@ template <class T> struct span {
   }
   upcoming ahead() const {
     return memory.data ? upcoming(memory.data, memory.step * size, width * size, memory.count) : upcoming();
+  }
+  /// The same, to be read.
+  span block_of(extent_t const* origin, loops::group const& keys, loops::group const& along, extent_t from, extent_t n,
+                scratch& s) const {
+    span p = part(from, n);
+    if (!copied || width == 0) return p;
+    p.memory.data = copy;
+    if (!lies_in_memory(*copied)) {
+      block const b{origin, &keys, from, n, &along, 0, width};
+      run_padded(*copied->load, b, memory.step, nullptr, copy, memory.step * size, s, false, 0, nullptr);
+    } else if (size == 2)
+      copy_elements<std::uint16_t>(origin, keys, along, from, n);
+    else if (size == 4)
+      copy_elements<float>(origin, keys, along, from, n);
+    else
+      copy_elements<double>(origin, keys, along, from, n);
+    return p;
+  }
+  template <class S>
+  [[gnu::noinline]] void copy_elements(extent_t const* origin, loops::group const& keys, loops::group const& along,
+                                       extent_t from, extent_t n) const {
+    extent_t const* const stride = copied->operand.stride;
+    S const* const base = static_cast<S const*>(copied->operand.data) + offset_at(origin, stride);
+    S* const to = reinterpret_cast<S*>(copy);
+    extent_t key_step = 0, step = 0;
+    bool const even = along.affine(stride, step);
+    if constexpr (sizeof(S) > 2)
+      if (even && keys.affine(stride, from, n, key_step) && key_step == 1)
+        return transpose_block<S>(base + keys.offset(from, stride), step, width, n, to, memory.step, memory.step, S(1));
+    for (extent_t k = 0; k < n; ++k) {
+      S const* const row = base + keys.offset(from + k, stride);
+      for (extent_t c = 0; c < width; ++c) to[k * memory.step + c] = row[even ? c * step : along.offset(c, stride)];
+    }
   }
 };
 
@@ -68,14 +130,10 @@ template <class T> extent_t query_row(extent_t depth) {
 
 }  // namespace detail
 
-/// Whether a stage is computed this way: few lanes (half as many where the keys are few as well, and stay in the cache), and all
-/// memory can be read where it lies.
+/// Whether a stage is computed this way: few lanes (half as many where the keys are few as well, and stay in the cache).
 template <class T> [[gnu::cold]] bool suits(streamed<T> const& stage) {
   extent_t const most = stage.keys.size > loops::single_block ? loops::decode_lanes : loops::decode_lanes / 2;
-  if (stage.lanes.size < 1 || stage.lanes.size > most) return false;
-  for (int i = 0; i < stage.dots; ++i)
-    if (!detail::lies_in_rows(stage.parts[i].key, stage.keys, stage.parts[i].depth)) return false;
-  return !stage.has_values() || stage.values.size == 0 || detail::lies_in_rows(stage.value, stage.keys, stage.values);
+  return stage.lanes.size >= 1 && stage.lanes.size <= most;
 }
 
 /// Keys of a block: fewer where they are wide. It depends on the extents of the formula alone.
@@ -94,7 +152,10 @@ template <class T> [[gnu::cold]] std::size_t scratch_bytes(streamed<T> const& st
   for (int i = 0; i < stage.dots; ++i) {
     elements += lanes * detail::query_row<T>(stage.parts[i].depth.size);
     bytes += block_scratch(*stage.parts[i].query.load, lanes, stage.parts[i].depth.size);
+    bytes += detail::span<T>::scratch_bytes(stage.parts[i].key, stage.keys, stage.parts[i].depth, keys);
   }
+  if (stage.has_values() && stage.values.size > 0)
+    bytes += detail::span<T>::scratch_bytes(stage.value, stage.keys, stage.values, keys);
   bytes += static_cast<std::size_t>(elements) * sizeof(T) + static_cast<std::size_t>(2 * lanes * keys * 8) + 4096;
   bytes += block_scratch(*stage.score, lanes, keys);
   if (stage.weight) bytes += block_scratch(*stage.weight, lanes, keys);
@@ -128,11 +189,12 @@ template <class T>
   t.kept = s.take_as<std::uint64_t>(tile_size / n);
   t.own = s.take_as<std::uint64_t>(tile_size / n);
   if (stage.has_values() && stage.values.size > 0)
-    t.value = detail::span<T>(stage.value, origin, stage.keys, stage.values);
+    t.value = detail::span<T>(stage.value, origin, stage.keys, stage.values), t.value.place(block_keys(stage), s);
   for (int i = 0; i < stage.dots; ++i) {
     auto const& d = stage.parts[i];
     extent_t const row = detail::query_row<T>(d.depth.size);
     t.key[i] = detail::span<T>(d.key, origin, stage.keys, d.depth);
+    t.key[i].place(block_keys(stage), s);
     t.query[i] = s.take_as<T>(t.lanes * row);
     block const b{origin, &stage.lanes, state.from, state.count, &d.depth, 0, d.depth.size};
     if (d.depth.size > 0)
@@ -223,12 +285,12 @@ template <class T>
   extent_t const words = (count + width<T> - 1) / width<T>, padded = words * width<T>;
 
   // 1. scores; each piece of memory is fetched while the one before it is computed with
-  detail::span<T> const values = t.value.part(from, count);
+  detail::span<T> values = t.value.part(from, count);
   extent_t const after = std::min(block_keys(stage), stage.keys.size - from - count);
   upcoming following = (stage.dots > 0 ? t.key[0] : t.value).part(from + count, after).ahead();
   for (int i = 0; i < stage.dots; ++i) {
     upcoming next = i + 1 < stage.dots ? t.key[i + 1].part(from, count).ahead() : values.ahead();
-    detail::span<T> const key = t.key[i].part(from, count);
+    detail::span<T> const key = t.key[i].block_of(origin, stage.keys, stage.parts[i].depth, from, count, s);
     key.run->score(key.memory, key.width, t.lanes, t.query[i], detail::query_row<T>(key.width), t.scores[i],
                    loops::decode_block, with_values || i + 1 < stage.dots ? next : following);
   }
@@ -265,6 +327,7 @@ template <class T>
   if (!with_values) return;
 
   // 4. weights times values
+  values = t.value.block_of(origin, stage.keys, stage.values, from, count, s);
   if (stage.weight && (!stage.weight->identity || (mixed && stage.weight->masked))) {
     bool const weight_masked = mixed && stage.weight->masked != nullptr;
     loops::bound slots[max_dots] = {{reinterpret_cast<char const*>(scores), row_bytes, sizeof(T)}};
