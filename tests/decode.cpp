@@ -35,17 +35,21 @@ sizes random_sizes(generator& random) {
 /// A cache [batch, kv_head, key, width] in one of several layouts; what lies between its rows is NaN.
 template <class S, class Width> struct cache {
   sizes size;
-  std::ptrdiff_t width, row, head, batch_step;
+  std::ptrdiff_t width, row, head, batch_step, step = 1;
   std::vector<S> memory;
 
   cache(sizes const& s, std::ptrdiff_t w, generator& random) : size(s), width(w) {
-    auto const layout = random.below(3);
+    auto const layout = random.below(5);
     if (layout == 0)  // rows one after another
       row = w, head = s.keys * row, batch_step = s.kv_heads * head;
     else if (layout == 1)  // the heads of a position side by side
       head = w, row = s.kv_heads * w, batch_step = s.keys * row;
-    else  // gaps behind rows and heads
+    else if (layout == 2)  // gaps behind rows and heads
       row = w + 1 + random.below(20), head = s.keys * row + 5, batch_step = s.kv_heads * head;
+    else if (layout == 3)  // the keys side by side
+      row = 1, step = s.keys, head = w * step, batch_step = s.kv_heads * head;
+    else  // nothing side by side
+      step = 2, row = 2 * w + 1, head = s.keys * row, batch_step = s.kv_heads * head;
     memory.assign(static_cast<std::size_t>(s.batches * batch_step + 1),
                   to_element<S>(std::numeric_limits<double>::quiet_NaN()));
     for (std::ptrdiff_t b = 0; b < s.batches; ++b)
@@ -54,15 +58,15 @@ template <class S, class Width> struct cache {
           for (std::ptrdiff_t c = 0; c < w; ++c) at(b, h, k, c) = to_element<S>(random.normal());
   }
   S& at(std::ptrdiff_t b, std::ptrdiff_t h, std::ptrdiff_t k, std::ptrdiff_t c) {
-    return memory[static_cast<std::size_t>(b * batch_step + h * head + k * row + c)];
+    return memory[static_cast<std::size_t>(b * batch_step + h * head + k * row + c * step)];
   }
   double number(std::ptrdiff_t b, std::ptrdiff_t h, std::ptrdiff_t k, std::ptrdiff_t c) const {
-    return to_number(memory[static_cast<std::size_t>(b * batch_step + h * head + k * row + c)]);
+    return to_number(memory[static_cast<std::size_t>(b * batch_step + h * head + k * row + c * step)]);
   }
   auto view() const {
     return heed::view<S const, batch, kv_head, key, Width>(memory.data(), batch{size.batches}, kv_head{size.kv_heads},
                                                            key{size.keys}, Width{width},
-                                                           strides{batch_step, head, row, 1});
+                                                           strides{batch_step, head, row, step});
   }
   void poison(std::ptrdiff_t k) {
     for (std::ptrdiff_t b = 0; b < size.batches; ++b)
@@ -71,6 +75,52 @@ template <class S, class Width> struct cache {
           at(b, h, k, c) = to_element<S>(c % 2 == 0 ? std::numeric_limits<double>::quiet_NaN() : infinity);
   }
 };
+
+/// The same numbers in another order of memory.
+template <class S> struct laid_out {
+  std::vector<S> memory;
+  std::ptrdiff_t keys, width, key_step, step;
+  laid_out(std::vector<S> const& rows, std::ptrdiff_t n, std::ptrdiff_t w, std::ptrdiff_t a, std::ptrdiff_t b)
+      : memory(static_cast<std::size_t>(n * a + w * b + 1)),
+        keys(n),
+        width(w),
+        key_step(a),
+        step(b) {
+    for (std::ptrdiff_t k = 0; k < n; ++k)
+      for (std::ptrdiff_t c = 0; c < w; ++c)
+        memory[static_cast<std::size_t>(k * a + c * b)] = rows[static_cast<std::size_t>(k * w + c)];
+  }
+  template <class Width> auto view() const {
+    return heed::view<S const, key, Width>(memory.data(), key{keys}, Width{width}, strides{key_step, step});
+  }
+};
+/// How keys and values lie in memory changes no bit, whatever a kernel copies.
+template <class T, class S> void layouts_give_the_same_bits() {
+  generator random(17);
+  for (std::ptrdiff_t const keys : {1, 97, 130, 600})
+    for (std::ptrdiff_t const width : {24, 80})
+      for (std::ptrdiff_t const queries : {1, 8, 16, 17}) {
+        auto const q = normal<T, query, d_head>(3, query{queries}, d_head{width});
+        std::vector<S> k(static_cast<std::size_t>(keys * width)), v = k;
+        for (S& x : k) x = to_element<S>(random.normal() / 4);
+        for (S& x : v) x = to_element<S>(random.normal());
+        auto const run = [&](auto const& a, auto const& b) {
+          return evaluate(policy{.threads = 2}, dot<key>(softmax<key>(dot<d_head>(q, a.template view<d_head>())),
+                                                         b.template view<d_value>()));
+        };
+        laid_out<S> const rows(k, keys, width, width, 1), side(k, keys, width, 1, keys),
+            wide(k, keys, width, 2 * width, 2);
+        laid_out<S> const v_rows(v, keys, width, width, 1), v_side(v, keys, width, 1, keys),
+            v_wide(v, keys, width, 2 * width, 2);
+        auto const want = run(rows, v_rows);
+        BOOST_TEST_CONTEXT(keys << " keys, width " << width << ", " << queries << " queries") {
+          BOOST_TEST(same_bits(run(side, v_side), want));
+          BOOST_TEST(same_bits(run(side, v_rows), want));
+          BOOST_TEST(same_bits(run(rows, v_wide), want));
+          BOOST_TEST(same_bits(run(wide, v_side), want));
+        }
+      }
+}
 
 template <class T, class S> struct problem {
   sizes size;
@@ -189,6 +239,10 @@ BOOST_AUTO_TEST_CASE(attention_of_floats) { attention_agrees<float, float>(1); }
 BOOST_AUTO_TEST_CASE(attention_of_doubles) { attention_agrees<double, double>(2); }
 BOOST_AUTO_TEST_CASE(attention_of_bf16) { attention_agrees<float, bf16>(3); }
 BOOST_AUTO_TEST_CASE(attention_of_f16) { attention_agrees<float, f16>(4); }
+
+BOOST_AUTO_TEST_CASE(layouts_of_floats) { layouts_give_the_same_bits<float, float>(); }
+BOOST_AUTO_TEST_CASE(layouts_of_doubles) { layouts_give_the_same_bits<double, double>(); }
+BOOST_AUTO_TEST_CASE(layouts_of_bf16) { layouts_give_the_same_bits<float, bf16>(); }
 
 BOOST_AUTO_TEST_CASE(other_reductions) {
   for_problems<float, bf16>(60, 5, [](auto const& p, generator& random) {

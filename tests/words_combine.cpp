@@ -42,6 +42,32 @@ BOOST_AUTO_TEST_CASE(empty_parts_are_neutral_in_what_follows) {
   check(sum<query>(softmax<query>(context)), {1, 1}, 1e-6);
 }
 
+// What stands in the context of an empty part, memory never written for example, is nothing.
+BOOST_AUTO_TEST_CASE(an_empty_part_brings_nothing) {
+  const double nothing = std::nan("");
+  const auto context_a = table<float, query, d_head>(2, {1, 2, nothing, -infinity});
+  const auto context_b = table<float, query, d_head>(2, {nothing, infinity, 30, 40});
+  const auto lse_a = row<float, query>({1, -infinity}), lse_b = row<float, query>({-infinity, 2});
+  const auto [context, lse] = combine(context_a, lse_a, context_b, lse_b);
+  check(context, {1, 2, 30, 40}, 1e-6);
+  check(lse, {1, 2}, 1e-6);
+}
+
+// Scores that are in memory already.
+BOOST_AUTO_TEST_CASE(context_and_log_sum_exp_of_a_tensor) {
+  const auto s = normal<float, query, key>(1, query{7}, key{33}),
+             other = normal<float, query, key>(3, query{7}, key{33});
+  const auto v = normal<float, key, d_head>(2, key{33}, d_head{5});
+  const auto want = evaluate(unfused, dot<key>(softmax<key>(s), v));
+  for (const schedule how : {fused, unfused}) {
+    const auto [context, lse, unrelated] =
+        evaluate(policy{.schedule = how}, dot<key>(softmax<key>(s), v), log_sum_exp<key>(s), log_sum_exp<key>(other));
+    check(context, want, 1e-6);
+    check(lse, evaluate(log_sum_exp<key>(s)), 1e-6);
+    check(unrelated, evaluate(log_sum_exp<key>(other)), 1e-6);
+  }
+}
+
 // Keys of a prefix and keys of the sequence, as one softmax sees them.
 BOOST_AUTO_TEST_CASE(attention_over_concatenated_keys) {
   const auto q = normal<float, query, d_head>(1, query{9}, d_head{8});

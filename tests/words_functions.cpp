@@ -101,6 +101,11 @@ BOOST_AUTO_TEST_CASE(casts) {
   check(cast<float>(row<std::int32_t, key>({-3, 0, 7})) / 2, {-1.5, 0, 3.5}, 0);
   check(cast<float>(row<bool, key>({1, 0, 1})) * 3, {3, 0, 3}, 0);
   check(cast<float>(row<double, key>({0.1})) - 0.1F, {0}, 0);
+  static_assert(std::is_same_v<decltype(cast<bf16>(x))::value_type, float>);
+  const auto fine = row<float, key>({0.1, -1.0 / 3, 257, 65519.9, 1e-41, 0});
+  check(cast<bf16>(fine), {0.10009765625, -0.333984375, 256, 65536, 0, 0}, 1e-40);
+  check(cast<f16>(fine), {0.0999755859375, -0.333251953125, 257, 65504, 0, 0}, 0);
+  check(sum<key>(where(index<key>() < 3, cast<bf16>(cast<double>(fine)))), {255.76611328125}, 0);
   check(cast<float>(index<key>()) * x, {0, 0, 5}, 0);
   static_assert(std::is_same_v<decltype(cast<double>(x))::value_type, double>);
 }

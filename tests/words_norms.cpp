@@ -103,4 +103,29 @@ BOOST_AUTO_TEST_CASE(products_with_vectors) {
   check(dot<model>(tensor<float, query, model>{query{2}, model{0}}, tensor<float, model>{model{0}}), {0, 0}, 0);
 }
 
+// A norm is elementwise in what it excludes: as written with mean and variance, and what reads it skips the same.
+BOOST_AUTO_TEST_CASE(norms_keep_what_is_excluded) {
+  const auto x = normal<float, query, key>(1, query{5}, key{23});
+  const auto v = normal<float, key, d_head>(2, key{23}, d_head{3});
+  const auto gamma = normal<float, key>(3, key{23}), beta = normal<float, key>(4, key{23});
+  const auto agree = [&](const auto& z) {
+    const auto by_hand = (z - mean<key>(z)) * rsqrt(variance<key>(z) + 1e-5) * gamma + beta;
+    const auto by_root = z * rsqrt(mean<key>(z * z) + 1e-5) * gamma;
+    const auto same = [](const auto& a, const auto& b) {
+      for (const schedule how : {fused, unfused}) check(a, evaluate(how, b), 1e-5);
+    };
+    same(layer_norm<key>(z, gamma, beta), by_hand);
+    same(rms_norm<key>(z, gamma), by_root);
+    same(sum<key>(layer_norm<key>(z, gamma, beta)), sum<key>(by_hand));
+    same(mean<query>(layer_norm<key>(z, gamma, beta)), mean<query>(by_hand));
+    same(max<key>(rms_norm<key>(z, gamma)), max<key>(by_root));
+    same(softmax<key>(layer_norm<key>(z, gamma, beta)), softmax<key>(by_hand));
+    same(dot<key>(rms_norm<key>(z, gamma) * 2, v), dot<key>(by_root * 2, v));
+    same(dot<key>(let(layer_norm<key>(z, gamma, beta)), v), dot<key>(by_hand, v));
+  };
+  agree(where(index<key>() % 3 != 1, x));
+  agree(where(index<query>() < 3, x));
+  agree(where(causal<query, key>(4), x + 1));
+}
+
 BOOST_AUTO_TEST_SUITE_END()

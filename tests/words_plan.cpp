@@ -99,6 +99,14 @@ BOOST_AUTO_TEST_CASE(what_is_stored_lies_as_its_reader_does) {
   BOOST_TEST(masks > 0);
 }
 
+BOOST_AUTO_TEST_CASE(what_is_shared_twice_is_computed_once) {
+  const auto x = normal<float, query, model>(1, query{5}, model{7});
+  const auto w = normal<float, model, d_head>(2, model{7}, d_head{3});
+  const auto once = let(dot<model>(x, w));
+  BOOST_TEST(explain(let(once) * once + once).floating_point_operations ==
+             explain(once * once + once).floating_point_operations);
+}
+
 BOOST_AUTO_TEST_CASE(the_store_limit) {
   const auto want = evaluate(unfused, context());
   BOOST_TEST(agrees(evaluate(policy{.store_limit = bytes_of_scores / 2}, context()), want, 1e-5));
