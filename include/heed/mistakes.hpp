@@ -31,6 +31,12 @@ template <class Op, class A, class Left, class Right> struct contracted_axis_mis
       if (w.size == said) detail::hint_split<A>(w, Right{}, Left{});
   }
 };
+template <class Op, class Left, class Right> struct mask_as_a_term {
+  static constexpr void write(writer& w) {
+    w(Op::name), w(": truth values are no term: say where(mask, x), or cast<float>(mask) for 0 and 1; left has ");
+    w.list(Left{}), w(", right has "), w.list(Right{});
+  }
+};
 template <class Op, class Left, class Right> struct operands_do_not_broadcast {
   static constexpr void write(writer& w) {
     w(Op::name), w(": neither operand has all axes of the other: left has "), w.list(Left{}), w(", right has "),

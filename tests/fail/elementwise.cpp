@@ -267,4 +267,16 @@ int main() {
     const auto least = min(min(a, 2 * a), 1);
 #endif
   }
+  {
+    // mistake 22: A mask added to the scores
+    // why: PyTorch adds 0 and 1. A mask of truth values excludes by where; a bias of -infinity is another type.
+    // says: operator+: truth values are no term: say where(mask, x), or cast<float>(mask) for 0 and 1; left has
+    // (batch, query), right has (query)
+    // literal: operator: truth values are no term: say where(mask, x), or cast<float>(mask) for 0 and 1
+#if HEED_MISTAKE == 22
+    const auto masked = a + (lengths > 3);
+#else
+    const auto masked = where(lengths > 3, a);
+#endif
+  }
 }

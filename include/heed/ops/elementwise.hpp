@@ -112,6 +112,12 @@ template <class Op, class T, class Axes, class... E>
 inline constexpr bool has_diagonal<map<Op, T, Axes, E...>> = (has_diagonal<E> || ...);
 template <class N, class E> void check_diagonals(N const& mask, E const& extents);  // in index.hpp
 
+/// A mask added to scores, as some do with a mask of -infinities: here it would add 0 and 1.
+template <class Op, class L, class R>
+inline constexpr bool adds_a_mask = (std::is_same_v<Op, ops::plus> ||
+                                     std::is_same_v<Op, ops::minus>)&&((is_real<L> && std::is_same_v<R, bool>) ||
+                                                                       (is_real<R> && std::is_same_v<L, bool>));
+
 template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE const& le, RE const& re) {
   if constexpr (is_poison<LE> || is_poison<RE>)
     return poison{};
@@ -124,6 +130,10 @@ template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE
     if constexpr (std::is_void_v<T>) {
       HEED_REFUSE("operator: the value types of the operands differ (say cast)",
                   mistakes::value_types_differ<Op, typename L::value_type, typename R::value_type>);
+      return poison{};
+    } else if constexpr (adds_a_mask<Op, typename L::value_type, typename R::value_type>) {
+      HEED_REFUSE("operator: truth values are no term: say where(mask, x), or cast<float>(mask) for 0 and 1",
+                  mistakes::mask_as_a_term<Op, typename L::axes_type, typename R::axes_type>);
       return poison{};
     } else if constexpr (!axes_may_meet<L, R, Rule>) {
       HEED_REFUSE("operator: neither operand has all axes of the other (rename an axis, or say broadcast)",
