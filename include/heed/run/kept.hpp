@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 namespace heed::detail {
@@ -79,12 +80,11 @@ void add_kept(L const& left, R const& right, product_axes const& at, bool* found
   auto const& l = values_of(left);
   auto const& r = values_of(right);
   bool const look_left = !detail::all_finite(l, threads), look_right = !detail::all_finite(r, threads);
-  auto const any = [](auto const& x, loops::group const& along, extent_t* c) {
-    for (extent_t i = 0; i < along.size; ++i) {
-      along.locate(i, c);
-      if (!std::isfinite(plan::value_here<SA>(x, c))) return true;
-    }
-    return false;
+  auto const finite = [](auto const& x, loops::group const& along, extent_t const* c) {
+    auto const all = target_strides<SA>(x);
+    extent_t strides[loops::max_rank] = {};
+    for (int i = 0; i < along.count; ++i) strides[i] = all[static_cast<std::size_t>(along.axis[i])];
+    return detail::all_finite(x.data + kernel::offset_at(c, all.data()), along.extent, strides, along.count, 1);
   };
   auto const to = target_strides<SA>(out);
   kernel::run_team(kernel::team_size(threads), [&](kernel::team& t) {
@@ -94,7 +94,7 @@ void add_kept(L const& left, R const& right, product_axes const& at, bool* found
         [&](extent_t i) {
           extent_t c[loops::max_rank] = {};
           at.batch.locate(i / at.k.size, c), at.k.locate(i % at.k.size, c);
-          found[i] = (look_left && any(l, at.m, c)) || (look_right && any(r, at.n, c));
+          found[i] = (look_left && !finite(l, at.m, c)) || (look_right && !finite(r, at.n, c));
         },
         together);
     t.share(at.batch.size * at.m.size, [&](extent_t i) {
@@ -102,7 +102,9 @@ void add_kept(L const& left, R const& right, product_axes const& at, bool* found
       at.batch.locate(i / at.m.size, c), at.m.locate(i % at.m.size, c);
       bool const* const here = found + i / at.m.size * at.k.size;
       for (extent_t d = 0; d < at.k.size; ++d) {
-        if (!here[d]) continue;
+        void const* const next = std::memchr(here + d, 1, static_cast<std::size_t>(at.k.size - d));
+        if (!next) break;
+        d = static_cast<bool const*>(next) - here;
         at.k.locate(d, c);
         if (!detail::keeps<SA>(left, c)) continue;
         V const x = plan::value_here<SA>(l, c);
