@@ -118,6 +118,20 @@ BOOST_AUTO_TEST_CASE(one_result) {
   check_destinations([&](const policy& p) { evaluate_into(p, y, l.expression()); }, std::tie(l.x, l.w_q, l.w_o), y);
 }
 
+// The product of what a mask excludes and what is not finite is found only when the result is written.
+BOOST_AUTO_TEST_CASE(poisoned_values) {
+  operands o;
+  for (extent_t h = 0; h < 2; ++h) o.v(h, 129, 3) = std::numeric_limits<float>::quiet_NaN();
+  const auto weights = where(index<key>() < 129, o.scores());
+  tensor<float, head, query, d_value> c{head{2}, query{40}, d_value{16}};
+  tensor<bf16, head, query, d_value> narrow{head{2}, query{40}, d_value{16}};
+  const auto inputs = std::tie(std::as_const(o.q), std::as_const(o.k), std::as_const(o.v), std::as_const(o.bias));
+  check_destinations([&](const policy& p) { evaluate_into(p, c, dot<key>(weights, o.v)); }, inputs, c);
+  check_destinations([&](const policy& p) { evaluate_into(p, narrow, dot<key>(weights, o.v)); }, inputs, narrow);
+  check_destinations([&](const policy& p) { evaluate_into(p, c, dot<key>(weights, o.v) * 2); }, inputs, c);
+  check_destinations([&](const policy& p) { evaluate_into(p, c, o.context()); }, inputs, c);
+}
+
 // The first is small and written first; the last ones need more memory than any before them.
 BOOST_AUTO_TEST_CASE(several_results) {
   const operands o;

@@ -44,7 +44,7 @@ struct four_keys {
 };
 
 template <class T> bool same_bits(T const& one, T const& other) {
-  return std::memcmp(one.data(), other.data(), static_cast<std::size_t>(one.size()) * sizeof(float)) == 0;
+  return std::memcmp(one.data(), other.data(), static_cast<std::size_t>(one.size()) * sizeof(*one.data())) == 0;
 }
 template <class E> void check(E const& e, float right) {
   for (schedule each : {fused, unfused}) {
@@ -53,6 +53,86 @@ template <class E> void check(E const& e, float right) {
     BOOST_TEST(agrees, got << " instead of " << right);
   }
 }
+
+/// Products of weights and values node by node, in three elements of a batch: what a value that is not finite does to the bits.
+template <class T> struct products {
+  static constexpr extent_t width = 7;
+  extent_t queries, keys;
+  tensor<T, head, query, d_head> q{head{3}, query{queries}, d_head{4}};
+  tensor<T, head, key, d_head> k{head{3}, key{keys}, d_head{4}};
+  tensor<T, head, key, value_width> v{head{3}, key{keys}, value_width{width}};
+  tensor<T, head, query, key> p{head{3}, query{queries}, key{keys}};
+  tensor<T, query, value_width> residual{query{queries}, value_width{width}};
+  tensor<int, head> length{head{3}};
+  std::uint32_t state = 1;
+
+  template <class X> void fill(X& x) {
+    for (auto& element : x) {
+      state = state * 1664525U + 1013904223U;
+      element = static_cast<T>(state >> 8) / T(1 << 24) + T(0.01);
+    }
+  }
+  products(extent_t how_many, extent_t of) : queries(how_many), keys(of) {
+    fill(q), fill(k), fill(v), fill(p), fill(residual);
+    for (int i = 0; i < 3; ++i) length(i) = static_cast<int>(keys) - 2 + i;
+  }
+  /// check(a name, a destination, a formula) for each way that a product with an excluded factor is taken.
+  template <class Keep, class Check> void each(Keep const& keep, Check check) const {
+    tensor<T, head, query, value_width> y{head{3}, query{queries}, value_width{width}};
+    tensor<bf16, head, query, value_width> narrow{head{3}, query{queries}, value_width{width}};
+    const auto kept = where(keep, p);
+    const auto plain = dot<key>(kept, v);
+    check("attention", y, dot<key>(softmax<key>(where(keep, dot<d_head>(q, k))), v));
+    check("weights first", y, plain);
+    check("values first", y, dot<key>(v, kept));
+    check("rounded", narrow, plain);
+    check("more than the product", y, plain * 2 + residual);
+    check("of some queries", y, where(index<query>() != 2, plain));
+    check("excluded on both sides", y, dot<key>(kept, where(index<key>() != 0, v)));
+  }
+  /// Where `shows` does not hold, a run with `poison` in the place of 0 has the same bits; where it does, it is not finite.
+  template <class Keep, class Poison, class Shows> void compare(Keep const& keep, Poison poison, Shows shows) {
+    each(keep, [&](char const* name, auto& clean, auto const& e) {
+      for (const schedule how : {unfused, fused})
+        for (const int threads : {1, 3}) {
+          const policy as{.schedule = how, .threads = threads};
+          auto poisoned = clean;
+          poison(T(0)), evaluate_into(as, clean, e);
+          for (const T value : {std::numeric_limits<T>::quiet_NaN(), std::numeric_limits<T>::infinity()}) {
+            poison(value), evaluate_into(as, poisoned, e);
+            int wrong = 0;
+            for (extent_t h = 0; h < 3; ++h)
+              for (extent_t i = 0; i < queries; ++i)
+                for (extent_t w = 0; w < width; ++w) {
+                  const auto x = poisoned(h, i, w), right = clean(h, i, w);
+                  wrong +=
+                      shows(h, i, w) ? std::isfinite(static_cast<float>(x)) : std::memcmp(&x, &right, sizeof x) != 0;
+                }
+            BOOST_TEST(wrong == 0, name << (how == fused ? ", fused" : ", unfused") << ", threads " << threads << ", "
+                                        << queries << " queries, " << keys << " keys, " << value << ": " << wrong
+                                        << " are wrong");
+          }
+        }
+    });
+  }
+  void check() {
+    const auto below = index<key>() < length;
+    tensor<bool, head, query, key> dense{head{3}, query{queries}, key{keys}};
+    evaluate_into(dense, below && index<query>() >= 0);
+    const auto hidden = [&](T x) { v(0, keys - 1, 3) = v(0, keys - 2, 3) = v(1, keys - 1, 6) = x; };
+    const auto nowhere = [](extent_t, extent_t, extent_t) { return false; };
+    compare(below, hidden, nowhere);
+    compare(dense, hidden, nowhere);
+    // one that all see beside those that none does, then one query that sees one of these
+    const auto both = [&](T x) { hidden(x), v(2, 1, 5) = x; };
+    const auto seen = [](extent_t h, extent_t, extent_t w) { return h == 2 && w == 5; };
+    compare(below, both, seen);
+    dense(0, queries - 1, keys - 1) = true;
+    compare(dense, both, [&](extent_t h, extent_t i, extent_t w) {
+      return seen(h, i, w) || (h == 0 && i == queries - 1 && w == 3);
+    });
+  }
+};
 
 }  // namespace
 
@@ -302,6 +382,44 @@ BOOST_AUTO_TEST_CASE(one_poisoned_value_of_many) {
   for (const float poison : {not_a_number, infinite, -infinite}) {
     agree(poison, keys - 1, false);
     for (const extent_t at : {extent_t{0}, keys / 2, keys - 2}) agree(poison, at, true);
+  }
+}
+
+/// What stands behind a mask changes no bit of any result, and what stands before it those that it is a part of.
+BOOST_AUTO_TEST_CASE(poison_leaves_other_bits) {
+  for (const extent_t queries : {1, 5, 33})
+    for (const extent_t keys : {9, 100, 300}) {
+      products<float>(queries, keys).check();
+      products<double>(queries, keys).check();
+    }
+}
+/// Values that are excluded themselves meet weights that are not finite, the other way round, and both at once.
+BOOST_AUTO_TEST_CASE(poison_on_both_sides) {
+  for (const extent_t keys : {9, 300}) {
+    products<float> x(5, keys);
+    const auto weights = where(index<key>() < keys - 1, x.p);
+    const auto others = where(index<key>() != 0, x.p);
+    const auto values = where(index<key>() != 0, x.v);
+    const auto run = [&](float poison) {
+      for (extent_t i = 0; i < 5; ++i) x.p(1, i, 0) = x.p(1, i, keys - 1) = poison;
+      x.v(1, 0, 2) = x.v(1, keys - 1, 3) = poison;
+      return std::tuple(evaluate(dot<key>(weights, values)), evaluate(dot<key>(x.p, values)),
+                        evaluate(dot<key>(others, where(index<key>() < keys - 1, x.v))));
+    };
+    const auto clean = run(0);
+    for (const float poison : {not_a_number, infinite}) {
+      const auto got = run(poison);
+      BOOST_TEST(same_bits(std::get<0>(got), std::get<0>(clean)));
+      BOOST_TEST(same_bits(std::get<2>(got), std::get<2>(clean)));
+      for (extent_t i = 0; i < 5; ++i)  // the last weight is kept here
+        for (extent_t w = 0; w < x.width; ++w) {
+          BOOST_TEST(!std::isfinite(std::get<1>(got)(1, i, w)));
+          BOOST_TEST(std::get<1>(got)(0, i, w) == std::get<1>(clean)(0, i, w));
+        }
+    }
+    // infinity times infinity is infinity, not infinity times 0
+    x.p(1, 2, 1) = x.v(1, 1, 4) = infinite;
+    BOOST_TEST(std::get<0>(run(not_a_number))(1, 2, 4) == infinite);
   }
 }
 

@@ -64,21 +64,28 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
     group_.add(*made.release());
   }
 
-  /// A stage of its own, or a band of the rows of a larger one, which that one describes.
-  template <class K, class L, class R, class Epilogue, class T, class A>
+  /// A stage of its own, or a band of the rows of a larger one, which that one describes. OnlyFinite: 0 is read where an operand
+  /// is not finite.
+  template <class K, bool OnlyFinite = false, class L, class R, class Epilogue, class T, class A>
   [[gnu::cold]] void contract(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out,
                               double fill, band const& rows = {}) {
     if constexpr (plan::is_zeroed_leaf<L> || plan::is_zeroed_leaf<R>) {
       flush();
       auto const& l = values_of(left);
       auto const& r = values_of(right);
-      if (rehearses_) contract_kept<K>(left, right, epilogue, out, fill);
       auto finite = [&] {
         return (!plan::is_zeroed_leaf<L> || detail::all_finite(r, threads_)) &&
                (!plan::is_zeroed_leaf<R> || detail::all_finite(l, threads_));
       };
       bool const runs = !dry_ && !rehearses_;
-      if constexpr (plan::is_bare_slot<Epilogue>) {  // a result says the same as the operand, and is smaller
+      constexpr bool looks_after =
+          plan::is_bare_slot<Epilogue>;           // a result says the same as the operand, and is smaller
+      if (rehearses_ || (runs && looks_after)) {  // once the result is written nothing may fail for want of memory
+        rehearses_ = true;
+        contract_kept<K>(left, right, epilogue, out, fill);
+        rehearses_ = !runs;
+      }
+      if constexpr (looks_after) {
         contract<K>(l, r, epilogue, out, fill);
         if (!runs) return;
         flush();
@@ -103,6 +110,11 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
       k.left = side<V>(made->load_left);
       k.right = side<V>(made->load_right);
       k.left.panels = panels_of(left), k.right.panels = panels_of(right);
+      if constexpr (OnlyFinite) {
+        made->load_left.plain = &kernel::run_finite<kernel::bare_of<L>, V>;
+        made->load_right.plain = &kernel::run_finite<kernel::bare_of<R>, V>;
+        k.left.native = k.right.native = false;
+      }
       k.batch = sa.template group<difference<intersection<LA, RA>, K>>();
       k.m = sa.template group<difference<LA, RA>>();
       k.n = sa.template group<difference<RA, LA>>();
@@ -307,28 +319,41 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   }
 
  private:
-  /// A contraction in which an excluded product meets something that is not finite: element by element, skipping it.
+  /// A contraction in which an excluded product meets something that is not finite: first as if that were 0, in the order of
+  /// every other contraction, and so with the same bits; then the kept products that are not finite.
   template <class K, class L, class R, class Epilogue, class T, class A>
   void contract_kept(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
     auto const& l = values_of(left);
     auto const& r = values_of(right);
-    using LA = typename std::remove_cvref_t<decltype(l)>::axes_type;
-    using RA = typename std::remove_cvref_t<decltype(r)>::axes_type;
+    using LA = typename L::axes_type;
+    using RA = typename R::axes_type;
     using Result = difference<unite<LA, RA>, K>;
     using SA = unite<Result, K>;
     using V = typename L::value_type;
     stage_axes<SA> sa;
     sa.learn(l), sa.learn(r);
-    leaf<V, Result> raw;
-    for_each_axis(Result{},
-                  [&]<class X>(type_tag<X>) { raw.extents[index_of<X, Result>] = sa.extents[index_of<X, SA>]; });
-    raw.make_dense();
     auto const mark = memory_.here();
-    raw.data = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(raw.size()) * sizeof(V)));
-    if (!rehearses_)
-      detail::multiply_kept<SA>(left, right, sa.template group<Result>(), sa.template group<K>(), raw, threads_);
-    map(plan::replace_slot(epilogue, detail::with_type<V const>(raw)), out, fill);
-    flush();
+    auto const sum = [&](auto const& node, auto const& to) {
+      product_axes const at{sa.template group<difference<intersection<LA, RA>, K>>(),
+                            sa.template group<difference<LA, RA>>(), sa.template group<difference<RA, LA>>(),
+                            sa.template group<K>()};
+      auto* const found = reinterpret_cast<bool*>(memory_.take(static_cast<std::size_t>(at.batch.size * at.k.size)));
+      contract<K, true>(l, r, node, to, fill);
+      flush();
+      if (!rehearses_) detail::add_kept<SA>(left, right, at, found, to, threads_);
+    };
+    if constexpr (std::is_same_v<T, V> && plan::is_bare_slot<Epilogue> && !plan::is_where<Epilogue>) {
+      sum(epilogue, out);
+    } else {
+      leaf<V, Result> raw;
+      for_each_axis(Result{},
+                    [&]<class X>(type_tag<X>) { raw.extents[index_of<X, Result>] = sa.extents[index_of<X, SA>]; });
+      raw.make_dense();
+      raw.data = reinterpret_cast<V*>(memory_.take(static_cast<std::size_t>(raw.size()) * sizeof(V)));
+      sum(slot_node<V, Result, 0>{}, raw);
+      map(plan::replace_slot(epilogue, detail::with_type<V const>(raw)), out, fill);
+      flush();
+    }
     memory_.back_to(mark);
   }
   template <class Text, class SA, class T, class A, class More>

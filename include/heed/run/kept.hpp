@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: two operands of a contraction, of which one lies beside its keep-set or both do. Out: whether 0 in the place of what is
-// excluded is enough; where it is not, their product element by element: an excluded one is skipped, infinity or NaN as it may be.
+// excluded is enough; where it is not, what the kept products that are not finite add to a sum over all that is finite.
 // Next to read: ../runner.hpp, which comes here only where something is not finite.
 #pragma once
 
@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
+#include <cstring>
 #include <type_traits>
 
 namespace heed::detail {
@@ -67,23 +69,53 @@ template <class S>
 template <class T, class... A> bool all_finite(leaf<T, axes<A...>> const& l, int threads) {
   return detail::all_finite<std::remove_const_t<T>>(l.data, l.extents, l.strides, sizeof...(A), threads);
 }
-/// out [results] = sum over `over` of left * right, where both keep.
+/// A contraction whose axes are numbered by the stage's: out [batch, m, n], contracted over k.
+struct product_axes {
+  loops::group batch, m, n, k;
+};
+/// out += left * right, where both keep and one of the two is not finite. `found` [batch, k] is written first: the places along
+/// the depth where something is not finite.
 template <class SA, class L, class R, class V, class A>
-void multiply_kept(L const& left, R const& right, loops::group const& results, loops::group const& over,
-                   leaf<V, A> const& out, int threads) {
+void add_kept(L const& left, R const& right, product_axes const& at, bool* found, leaf<V, A> const& out, int threads) {
   auto const& l = values_of(left);
   auto const& r = values_of(right);
+  bool const look_left = !detail::all_finite(l, threads), look_right = !detail::all_finite(r, threads);
+  auto const finite = [](auto const& x, loops::group const& along, extent_t const* c) {
+    auto const all = target_strides<SA>(x);
+    extent_t strides[loops::max_rank] = {};
+    for (int i = 0; i < along.count; ++i) strides[i] = all[static_cast<std::size_t>(along.axis[i])];
+    return detail::all_finite(x.data + kernel::offset_at(c, all.data()), along.extent, strides, along.count, 1);
+  };
+  auto const to = target_strides<SA>(out);
   kernel::run_team(kernel::team_size(threads), [&](kernel::team& t) {
-    t.share(results.size, [&](extent_t i) {
+    constexpr extent_t together = 16;
+    t.share(
+        at.batch.size * at.k.size,
+        [&](extent_t i) {
+          extent_t c[loops::max_rank] = {};
+          at.batch.locate(i / at.k.size, c), at.k.locate(i % at.k.size, c);
+          found[i] = (look_left && !finite(l, at.m, c)) || (look_right && !finite(r, at.n, c));
+        },
+        together);
+    t.share(at.batch.size * at.m.size, [&](extent_t i) {
       extent_t c[loops::max_rank] = {};
-      results.locate(i, c);
-      V sum = 0;
-      for (extent_t j = 0; j < over.size; ++j) {
-        over.locate(j, c);
-        if (detail::keeps<SA>(left, c) && detail::keeps<SA>(right, c))
-          sum += plan::value_here<SA>(l, c) * plan::value_here<SA>(r, c);
+      at.batch.locate(i / at.m.size, c), at.m.locate(i % at.m.size, c);
+      bool const* const here = found + i / at.m.size * at.k.size;
+      for (extent_t d = 0; d < at.k.size; ++d) {
+        void const* const next = std::memchr(here + d, 1, static_cast<std::size_t>(at.k.size - d));
+        if (!next) break;
+        d = static_cast<bool const*>(next) - here;
+        at.k.locate(d, c);
+        if (!detail::keeps<SA>(left, c)) continue;
+        V const x = plan::value_here<SA>(l, c);
+        if (!look_right && std::isfinite(x)) continue;
+        for (extent_t j = 0; j < at.n.size; ++j) {
+          at.n.locate(j, c);
+          V const y = plan::value_here<SA>(r, c);
+          if ((std::isfinite(x) && std::isfinite(y)) || !detail::keeps<SA>(right, c)) continue;
+          out.data[kernel::offset_at(c, to.data())] += x * y;
+        }
       }
-      out.data[results.offset(i, target_strides<SA>(out).data())] = sum;
     });
   });
 }
