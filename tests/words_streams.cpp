@@ -2,7 +2,7 @@
 // In: formulas that nobody has fused by hand. Out: they stream (nothing of the size of queries x keys is stored)
 // and give what plain loops give: latent attention, several key axes, MaxSim, losses over a vocabulary, edits in
 // other orders.
-// Next: words_memory.cpp.
+// Next: words_stored.cpp.
 #include "support/schedules.hpp"
 
 #include <cmath>

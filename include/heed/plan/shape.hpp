@@ -231,18 +231,6 @@ template <class M, class X, class K> struct scores_in<where_node<M, X>, K> {
   static constexpr int count = scores_in<X, K>::count;  // those of the condition are stored
 };
 
-/// Scores that are not computed a tile at a time but stored: those of a condition, with a masked operand or with a larger one.
-template <class N, class K> struct stored_scores { static constexpr bool value = false; };
-template <class O, class L, class R, class K> struct stored_scores<contraction<O, L, R>, K> {
-  static constexpr bool value = is_one_sided<contraction<O, L, R>, K> && !is_score<contraction<O, L, R>, K>;
-};
-template <class Op, class T, class A, class... E, class K> struct stored_scores<map<Op, T, A, E...>, K> {
-  static constexpr bool value = (stored_scores<E, K>::value || ...);
-};
-template <class M, class X, class K> struct stored_scores<where_node<M, X>, K> {
-  static constexpr bool value = (scores_in<M, K>::count > 0) || stored_scores<X, K>::value;
-};
-
 inline constexpr int most_scores = 4;
 
 enum class streaming { no, softmax, plain, distributed };
