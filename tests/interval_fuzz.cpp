@@ -62,7 +62,7 @@ enum class word {
 enum class kind { integer, real, truth };
 
 /// The tensors that trees read.
-struct data {
+struct numbers {
   heed::tensor<int64, row> by_row{row{rows}};
   heed::tensor<std::int32_t, column> by_column{column{columns}};
   heed::tensor<int64, row, column> dense{row{rows}, column{columns}};
@@ -113,8 +113,8 @@ float random_real(generator& random) {
                                     -3e38F, 1e-38F, 0x1p-126F, 1e-30F, infinity, -infinity, 16777216, 2,         3};
   return random.below(3) == 0 ? static_cast<float>(random.normal()) : edges[random.below(std::ssize(edges))];
 }
-data random_data(generator& random) {
-  data d;
+numbers random_numbers(generator& random) {
+  numbers d;
   const bool wild = random.below(2) == 0;
   const auto small = [&] { return random.below(9) - 3; };
   const int64 around = random_integer(random);
@@ -194,7 +194,7 @@ int64 quotient(int64 a, int64 b) {  // rounded down; 0 where b is 0
   if (b == -1) return wrapped(0 - bits(a));
   return a / b - (a % b != 0 && (a < 0) != (b < 0) ? 1 : 0);
 }
-value at(const tree& t, const data& d, extent_t i, extent_t j) {
+value at(const tree& t, const numbers& d, extent_t i, extent_t j) {
   const auto operand = [&](int n) { return at(*t.operand[n], d, i, j); };
   const auto is = [](bool truth) { return value{truth ? 1 : 0, 0}; };
   const bool real = t.operand[0] && t.operand[0]->type == kind::real;
@@ -265,8 +265,8 @@ template <class T> struct grown : heed::detail::expression_base {
   using axes_type = heed::axes<row, column>;
   static constexpr bool heavy = false;
   const tree* t = nullptr;
-  const data* d = nullptr;
-  grown(const tree* tree_of, const data* data_of) : t(tree_of), d(data_of) {}
+  const numbers* d = nullptr;
+  grown(const tree* tree_of, const numbers* numbers_of) : t(tree_of), d(numbers_of) {}
   template <class A> extent_t extent() const { return std::is_same_v<A, row> ? rows : columns; }
 };
 
@@ -363,7 +363,7 @@ using stage = heed::axes<row, column>;
 
 /// What is wrong with the interval of a tree on a box, or nothing.
 template <class T>
-std::optional<std::string> fault(const tree& t, const data& d, const extent_t* low, const extent_t* high) {
+std::optional<std::string> fault(const tree& t, const numbers& d, const extent_t* low, const extent_t* high) {
   const heed::plan::interval bound = heed::plan::bound_of<stage, grown<T>>::go(grown<T>(&t, &d), low, high);
   const int keeps = heed::plan::keeps_of(bound);
   for (extent_t i = low[0]; i < high[0]; ++i)
@@ -383,7 +383,7 @@ template <class T> void check_trees(kind type, std::uint64_t first, std::uint64_
   std::int64_t sure = 0, boxes = 0;
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     generator random(seed);
-    const data d = random_data(random);
+    const numbers d = random_numbers(random);
     const auto t = random_tree(random, type, 1 + static_cast<int>(random.below(depth)));
     for (int box = 0; box < 12; ++box) {
       extent_t low[3] = {random.below(rows), random.below(columns), 0}, high[3] = {};
