@@ -181,8 +181,9 @@ int main() {
   }
   {
     // mistake 14: A cap for each head
-    // says: softcap: it is called with expressions, as in softcap(x, cap)
-    // literal: softcap: it is called with expressions, as in softcap(x, cap)
+    // why: The cap is one number for all; a cap for each head is written out.
+    // says: this is no double: of an expression take evaluate(e)(), of a tensor x(i, j)
+    // literal: this is no number: of an expression take evaluate(e)(), of a tensor x(i, j)
     const tensor<float, head> caps;
 #if HEED_MISTAKE == 14
     const auto capped = softcap(broadcast<head>(a), caps);
