@@ -182,8 +182,8 @@ int main() {
   {
     // mistake 14: A cap for each head
     // why: The cap is one number for all; a cap for each head is written out.
-    // says: this is no double: of an expression take evaluate(e)(), of a tensor x(i, j)
-    // literal: this is no number: of an expression take evaluate(e)(), of a tensor x(i, j)
+    // says: softcap: it is called with expressions, as in softcap(x, cap)
+    // literal: softcap: it is called with expressions, as in softcap(x, cap)
     const tensor<float, head> caps;
 #if HEED_MISTAKE == 14
     const auto capped = softcap(broadcast<head>(a), caps);

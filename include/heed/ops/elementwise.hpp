@@ -345,8 +345,11 @@ auto sigmoid(expression auto const& x) { return detail::real_unary<detail::ops::
 ///
 ///     auto s = softcap(dot<d_head>(q, k) / 8.f, 50);
 ///
-/// Refused: integers.
-auto softcap(expression auto const& x, double cap) {
+/// Refused: integers, a cap that is an expression.
+template <std::convertible_to<double> Cap>
+  requires(!expression<Cap>)
+auto softcap(expression auto const& x, Cap number) {
+  auto const cap = static_cast<double>(number);
   if (!(cap >= 0)) throw std::invalid_argument("softcap: the cap must be 0 or more, not " + std::to_string(cap));
   return detail::real_unary<detail::ops::capped>(x, detail::ops::capped{cap});
 }
