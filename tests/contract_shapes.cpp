@@ -94,6 +94,10 @@ BOOST_AUTO_TEST_CASE(layouts_of_doubles) {
   for (sizes const& s : awkward) check_layouts<double>(s);
 }
 
+BOOST_AUTO_TEST_CASE(each_number_of_few_rows) {
+  for (int rows = 1; rows <= 26; ++rows) check_layouts<float>({rows, 193 + rows, 258 + rows % 8});
+}
+
 BOOST_AUTO_TEST_CASE(narrow_storage_is_widened_on_the_way) {
   for (sizes const& s : awkward) {
     auto const x = normal<bf16, query, model>(1, query{s.rows}, model{s.depth});

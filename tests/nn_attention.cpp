@@ -138,4 +138,29 @@ BOOST_AUTO_TEST_CASE(weights_of_other_kinds) {
   check(nn::multi_head_attention<query, key>(x, ready), want, 1e-5);
 }
 
+// A layer's weights packed once: the same bits; a copy of them has no panels, since it may be written.
+BOOST_AUTO_TEST_CASE(packed_layers) {
+  const auto has_panels = [](auto const& t) { return t.heed_leaf().owner.attached() != nullptr; };
+  const auto p = filled(nn::biased_attention_parameters<float, model_16, head_2, d_head_8>());
+  const auto ready = nn::packed(p);
+  for (extent_t const tokens : {1, 13, 40, 130}) {
+    const auto x = some_tokens(tokens);
+    check_same_bits(nn::multi_head_attention<query, key>(x, *ready), nn::multi_head_attention<query, key>(x, p));
+  }
+  BOOST_TEST((has_panels(ready->w_q) && has_panels(ready->w_k) && has_panels(ready->w_v) && has_panels(ready->w_o)));
+  BOOST_TEST(!has_panels(ready->b_q));
+  BOOST_TEST(!has_panels(ready->b_o));
+  auto other = *ready;
+  BOOST_TEST(!has_panels(other.w_q));
+  BOOST_TEST(identical(other.w_q, p.w_q));
+  other.w_q(0, 0, 0) += 1;
+  BOOST_TEST(!identical(evaluate(nn::multi_head_attention<query, key>(some_tokens(40), other)),
+                        evaluate(nn::multi_head_attention<query, key>(some_tokens(40), *ready))));
+
+  const auto small = nn::packed(filled(nn::attention_parameters<bf16, model_16, head_2, d_head_8>()));
+  BOOST_TEST(!has_panels(small->w_q));
+  const auto nothing = nn::packed(nn::attention_parameters<double, hidden, head, d_head>());
+  BOOST_TEST(nothing->w_o.size() == 0);
+}
+
 BOOST_AUTO_TEST_SUITE_END()

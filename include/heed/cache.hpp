@@ -33,6 +33,11 @@ Storage cache_storage(axes<Open...>, [[maybe_unused]] X const&... extents) {
   }
 }
 
+/// Beside rows of a buffer that is not written any more, the same in panels.
+template <class T> void attach_panels(buffer owner, T const* rows, extent_t depth, extent_t columns) {
+  kernel::ready_panels::make<T>(owner.attach(kernel::ready_panels::bytes<T>(depth, columns)), rows, depth, columns);
+}
+
 }  // namespace HEED_ARCH
 }  // namespace detail
 
@@ -192,8 +197,7 @@ template <class... A> auto packed(expression auto const& w) {
       if constexpr (std::is_same_v<V, float> || std::is_same_v<V, double>) {
         extent_t const depth = (extent_t{1} * ... * copy.template extent<A>());
         if (extent_t const columns = depth > 0 ? rows.size() / depth : 0; columns > 0)
-          kernel::ready_panels::make<V>(rows.owner.attach(kernel::ready_panels::bytes<V>(depth, columns)), rows.data,
-                                        depth, columns);
+          detail::attach_panels<V>(rows.owner, rows.data, depth, columns);
       }
       return detail::with_type<V const>(detail::reshape_leaf(rows, Axes{}));
     }

@@ -69,6 +69,20 @@ template <class T> class contract_run {
     return {tile, tile_row, false};
   }
 
+  /// Sets the pace at which `next` is there when the tall tiles of so many rows have gone through so much of the depth.
+  static void in_time(upcoming& next, extent_t depth, extent_t rows) {
+    extent_t const stretches = (depth + detail::fetch_stretch - 1) / detail::fetch_stretch;
+    next.pace = next.lines() / std::max<extent_t>(1, stretches * (rows / tile_rows<tile_vectors>)) + 1;
+  }
+  /// What follows rows of panels that were packed beforehand and were not fetched before. Rows are counted through all panels.
+  upcoming ready_after(extent_t row, extent_t here, extent_t end, extent_t& fetched) const {
+    constexpr extent_t bytes_of_row = width_of_panel * static_cast<extent_t>(sizeof(T));
+    extent_t const begin = std::max(fetched, row + here);
+    fetched = std::min(row + here + loops::depth_block, end);
+    return {reinterpret_cast<char const*>(ready_ + begin * width_of_panel), bytes_of_row, bytes_of_row,
+            std::max<extent_t>(0, fetched - begin)};
+  }
+
   /// Rows r .. r + rows against panels first .. last, over `span` of the depth from d on.
   void multiply_rows(extent_t const* origin, extent_t r, extent_t rows, extent_t first, extent_t last, extent_t d,
                      extent_t span, T const* packed, extent_t packed_first, T* area, scratch& memory) const {
@@ -79,6 +93,7 @@ template <class T> class contract_run {
                        : nullptr;
     auto const left = at_.left_block(c_, origin, r, rows, d, span, memory);
     bool const ends = d + span >= c_.k.size;
+    extent_t fetched = 0;
     for (extent_t p = first; p < last; ++p) {
       extent_t const from = p * width_of_panel, columns = std::min(width_of_panel, c_.n.size - from);
       place const to = area ? find_place(origin, r, rows, from, columns, area + (p - packed_first) * width_of_panel,
@@ -96,6 +111,8 @@ template <class T> class contract_run {
           b = packed + ((p - packed_first) * span_ + at) * width_of_panel;
         } else if (come_ == panels_come::ready) {
           b = ready_ + (p * c_.k.size + d + at) * width_of_panel;
+          next = ready_after(p * c_.k.size + d + at, here, last * c_.k.size, fetched);
+          in_time(next, here, rows);
         } else if (come_ == panels_come::in_place) {
           b = at_.right_data(c_, origin) + at_.right_columns.offset(from) + (d + at) * at_.right_step;
           b_row = at_.right_step;
@@ -104,6 +121,7 @@ template <class T> class contract_run {
             next = at_.memory_of(c_, origin, from, d + at + here, std::min(loops::depth_block, span - at - here));
           else if (p + 1 < last)
             next = at_.memory_of(c_, origin, from + width_of_panel, d, std::min(loops::depth_block, span));
+          in_time(next, here, rows);
           if (T const* const rows_of_b = at_.rows_of_right(c_, origin, from, columns, d + at, rows)) {
             multiply_and_pack<T>(a, left.row, left.step, rows_of_b, at_.right_step, own, rows, here, to.data, to.row,
                                  how, next);
@@ -184,14 +202,15 @@ template <class T> class contract_run {
     bool const rows_of_lanes =
         at_.right_flat && at_.right_columns.whole && (at_.right_columns.step == 1 || c.n.size == 1);
     bool const small = c.k.size * c.n.size <= loops::in_place_elements;
-    come_ = rows_of_lanes && (row_count <= loops::few_rows || small) ? panels_come::in_place
-            : row_count <= loops::row_block + loops::row_block / 4   ? panels_come::block_by_block  // one block of rows
-                                                                     : panels_come::packed;
-    if (come_ != panels_come::in_place) ready_ = at_.ready(c);
+    bool const in_place = rows_of_lanes && (row_count <= loops::few_rows || small);
+    if (!in_place) ready_ = at_.ready(c);
+    few_ = rows_of_lanes && !ready_ && row_count == c.m.size && c.n.size > 2 * width_of_panel &&
+           c.m.size <= (small ? most_rows_in_cache : most_rows_streamed);
+    come_ = in_place || few_                                       ? panels_come::in_place
+            : ready_                                               ? panels_come::ready
+            : row_count <= loops::row_block + loops::row_block / 4 ? panels_come::block_by_block  // one block of rows
+                                                                   : panels_come::packed;
     bool const packs = come_ == panels_come::packed;
-    if (ready_) come_ = panels_come::ready;
-    few_ = come_ == panels_come::in_place && c.m.size <= most_rows_streamed && row_count == c.m.size &&
-           c.n.size > 2 * width_of_panel;
     constexpr extent_t budget = loops::packed_bytes / (width_of_panel * static_cast<extent_t>(sizeof(T)));
     if (!packs) {
       span_ = depth(), stretch_ = panels_;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
-// In: a contraction with up to four rows and a large right operand whose columns lie side by side. Out: its result; what that
-// costs is reading the right operand, so it is read as memory has it, some whole rows at a time, past sums in the L1 cache.
+// In: a contraction with up to some twenty rows and a large right operand whose columns lie side by side. Out: its result; what
+// that costs is reading the right operand, so it is read as memory has it, some whole rows at a time, past sums in the L1 cache.
 // Next to read: contract.hpp, all other contractions.
 #pragma once
 
@@ -10,14 +10,15 @@
 namespace heed::kernel {
 inline namespace HEED_ARCH {
 
-inline constexpr extent_t most_rows_streamed = 4;
+// Rows up to which that is faster than tiles: where the right operand comes from afar, and where it is small.
+inline constexpr extent_t most_rows_streamed = 24, most_rows_in_cache = 4;
 
 namespace detail {
 
-// sum[i][j] += a[i][k] * b[k][j] for Depth rows of b, in ascending order; with First, sum is not read.
-template <class T, int Rows, int Depth, bool First>
+// sum[i][j] += a[i][k] * b[k][j] for Depth rows of b, in ascending order. Meanwhile Fetch rows from `next` on are asked for.
+template <class T, int Rows, int Depth, int Fetch>
 [[gnu::noinline]] void add_rows(T const* a, extent_t a_row, extent_t a_step, T const* b, extent_t b_row,
-                                extent_t columns, T* sum, extent_t sum_row) {
+                                extent_t columns, T* sum, extent_t sum_row, [[maybe_unused]] T const* next) {
   constexpr int lanes = width<T>;
   vector<T> factor[Rows][Depth];
   HEED_UNROLL
@@ -28,7 +29,7 @@ template <class T, int Rows, int Depth, bool First>
   auto const one = [&](extent_t j, auto&& loaded) __attribute__((always_inline)) {
     vector<T> chain[Rows];
     HEED_UNROLL
-    for (int i = 0; i < Rows; ++i) chain[i] = First ? zero<T>() : load(sum + i * sum_row + j);
+    for (int i = 0; i < Rows; ++i) chain[i] = load(sum + i * sum_row + j);
     HEED_UNROLL
     for (int k = 0; k < Depth; ++k) {
       vector<T> const x = loaded(b + k * b_row + j);
@@ -41,7 +42,7 @@ template <class T, int Rows, int Depth, bool First>
   extent_t const whole = columns / lanes * lanes;
   for (extent_t j = 0; j < whole; j += lanes) {
     HEED_UNROLL
-    for (int k = 0; k < Depth; ++k) __builtin_prefetch(b + (k + Depth) * b_row + j, 0, 2);
+    for (int k = 0; k < Fetch; ++k) __builtin_prefetch(next + k * b_row + j);
     one(j, [](T const* from) { return load(from); });
   }
   if (whole < columns) one(whole, [&](T const* from) { return load_partial(from, static_cast<int>(columns - whole)); });
@@ -64,27 +65,72 @@ template <class T> struct streamed_rows {
            contract_places<T>(s).scratch_bytes(s, s.m.size, s.k.size) + block_scratch(*s.epilogue, s.m.size, columns);
   }
 
-  template <int Rows>
-  static void stream(T const* a, extent_t a_row, extent_t a_step, extent_t depth, T const* b, extent_t b_row,
-                     extent_t columns, T* sum, T* chain, extent_t row) {
-    constexpr int step = Rows == 1 ? 8 : 4;
+  /// Four rows of b for all rows of a, four at a time (five are three and two), b in the L1 cache after the first. The rows of
+  /// b that follow are asked for evenly: more requests at once than the core has buffers for would hold up its loads.
+  static void add_four(T const* a, extent_t a_row, extent_t a_step, extent_t rows, T const* b, extent_t b_row,
+                       extent_t columns, T* sum, extent_t row) {
+    T const* next = b + 4 * b_row;
+    auto const add = [&]<int Rows, int Fetch>(std::integral_constant<int, Rows>, std::integral_constant<int, Fetch>) {
+      detail::add_rows<T, Rows, 4, Fetch>(a, a_row, a_step, b, b_row, columns, sum, row, next);
+      a += Rows * a_row, sum += Rows * row, rows -= Rows, next += Fetch * b_row;
+    };
+    constexpr std::integral_constant<int, 0> none{};
+    constexpr std::integral_constant<int, 1> one{};
+    constexpr std::integral_constant<int, 2> two{};
+    constexpr std::integral_constant<int, 3> three{};
+    constexpr std::integral_constant<int, 4> four{};
+    extent_t const fours = rows == 5 ? 0 : rows % 4 == 1 ? rows / 4 - 1 : rows / 4;
+    extent_t left = 4;  // rows that are still to be asked for
+    for (extent_t i = 0; i < fours; ++i) {
+      if (fours == 1)
+        add(four, four), left = 0;
+      else if (left > 0 && fours <= 3)
+        add(four, two), left -= 2;
+      else if (left > 0)
+        add(four, one), left -= 1;
+      else
+        add(four, none);
+    }
+    if (rows == 5 || rows == 3) {
+      if (left > 0)
+        add(three, four), left = 0;
+      else
+        add(three, none);
+    }
+    if (rows == 2) {
+      if (left > 0)
+        add(two, four);
+      else
+        add(two, none);
+    }
+  }
+  /// One row of b for all rows of a.
+  static void add_one(T const* a, extent_t a_row, extent_t rows, T const* b, extent_t columns, T* sum, extent_t row) {
+    for (extent_t i = 0; i < rows; ++i)
+      detail::add_rows<T, 1, 1, 0>(a + i * a_row, a_row, 1, b, 0, columns, sum + i * row, row, b);
+  }
+
+  /// sum = a . b for one strip; `chain` has room for the sums of one depth_block.
+  static void stream(T const* a, extent_t a_row, extent_t a_step, extent_t rows, extent_t depth, T const* b,
+                     extent_t b_row, extent_t columns, T* sum, T* chain, extent_t row) {
+    std::fill(sum, sum + rows * row, T(0));
     for (extent_t d = 0; d < depth; d += loops::depth_block) {
       extent_t const here = std::min(loops::depth_block, depth - d);
       T* const to = d == 0 ? sum : chain;
-      extent_t k = 0;
-      auto const add = [&]<int Depth>(std::integral_constant<int, Depth>) {
-        for (; here - k >= Depth; k += Depth) {
-          T const* const from = a + (d + k) * a_step;
-          if (k == 0)
-            detail::add_rows<T, Rows, Depth, true>(from, a_row, a_step, b + (d + k) * b_row, b_row, columns, to, row);
-          else
-            detail::add_rows<T, Rows, Depth, false>(from, a_row, a_step, b + (d + k) * b_row, b_row, columns, to, row);
-        }
-      };
-      add(std::integral_constant<int, step>{});
-      add(std::integral_constant<int, 1>{});
+      if (d > 0) std::fill(chain, chain + rows * row, T(0));
+      T const* left = a + d * a_step;
+      T const* right = b + d * b_row;
+      extent_t k = here;
+      if (rows == 1) {
+        for (; k >= 8; k -= 8, left += 8 * a_step, right += 8 * b_row)
+          detail::add_rows<T, 1, 8, 8>(left, a_row, a_step, right, b_row, columns, to, row, right + 8 * b_row);
+      } else {
+        for (; k >= 4; k -= 4, left += 4 * a_step, right += 4 * b_row)
+          add_four(left, a_row, a_step, rows, right, b_row, columns, to, row);
+      }
+      for (; k > 0; --k, left += a_step, right += b_row) add_one(left, a_row, rows, right, columns, to, row);
       if (d == 0) continue;
-      for (extent_t i = 0; i < Rows; ++i)
+      for (extent_t i = 0; i < rows; ++i)
         for (extent_t j = 0; j < columns; j += width<T>)
           store(sum + i * row + j, load(sum + i * row + j) + load(chain + i * row + j));
     }
@@ -101,16 +147,7 @@ template <class T> struct streamed_rows {
       T const* const b = at.right_data(s, origin) + from;
       T* const sum = local.take_as<T>(s.m.size * width_of_strip);
       T* const chain = local.take_as<T>(s.m.size * width_of_strip);
-      if (s.k.size == 0) std::fill(sum, sum + s.m.size * width_of_strip, T(0));
-      auto const go = [&]<int Rows>(std::integral_constant<int, Rows>) {
-        stream<Rows>(left.data, left.row, left.step, s.k.size, b, at.right_step, columns, sum, chain, width_of_strip);
-      };
-      switch (s.m.size) {
-        case 1: go(std::integral_constant<int, 1>{}); break;
-        case 2: go(std::integral_constant<int, 2>{}); break;
-        case 3: go(std::integral_constant<int, 3>{}); break;
-        default: go(std::integral_constant<int, 4>{});
-      }
+      stream(left.data, left.row, left.step, s.m.size, s.k.size, b, at.right_step, columns, sum, chain, width_of_strip);
       loops::bound const slots[4] = {
           {reinterpret_cast<char const*>(sum), width_of_strip * static_cast<extent_t>(sizeof(T)), sizeof(T)}};
       block const whole{origin, &s.m, 0, s.m.size, &s.n, from, columns};

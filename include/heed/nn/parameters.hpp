@@ -6,6 +6,8 @@
 
 #include "../heed.hpp"
 
+#include <memory>
+
 namespace heed {
 namespace detail {
 inline namespace HEED_ARCH {
@@ -107,6 +109,25 @@ template <class Layer, class Input> struct place_of_the_norms_is_missing {
 };
 }  // namespace mistakes
 inline namespace HEED_ARCH {
+
+/// Over how many of its first axes a weight is contracted: what maps from the model axis, over it; what ends in it, over all
+/// others. No weight, but a bias or a norm's gain: 0.
+template <class Model, class... A> constexpr std::size_t contracted_axes_of_weight(axes<A...>) {
+  if (sizeof...(A) < 2) return 0;
+  bool const is_model[] = {std::is_same_v<A, Model>..., false};
+  if (is_model[sizeof...(A) - 1]) return sizeof...(A) - 1;
+  return is_model[0] || sizeof...(A) > 2 ? 1 : 0;  // a memory of another width comes before two axes of heads
+}
+/// Panels beside a weight that is not written any more.
+template <class Model, class T, class... A> void pack_weight(tensor<T, A...> const& weight) {
+  constexpr std::size_t contracted = detail::contracted_axes_of_weight<Model>(axes<A...>{});
+  if constexpr (contracted > 0 && (std::is_same_v<T, float> || std::is_same_v<T, double>)) {
+    auto const& leaf = weight.heed_leaf();
+    extent_t depth = 1;
+    for (std::size_t i = 0; i < contracted; ++i) depth *= leaf.extents[i];
+    if (leaf.size() > 0) detail::attach_panels<T>(leaf.owner, leaf.data, depth, leaf.size() / depth);
+  }
+}
 
 template <class Layer, class P> poison refuse_parameters() {
   HEED_REFUSE("layer: the parameters are of another layer", mistakes::parameters_are_of_another_layer<Layer, P>);
@@ -281,6 +302,20 @@ constexpr extent_t floating_point_operations(lengths n, X... extents) {
 ///
 ///     nn::for_each_parameter(p, [](auto& w) { std::fill(w.begin(), w.end(), 0.01f); });
 template <class P, class F> void for_each_parameter(P& p, F&& f) { std::remove_const_t<P>::visit(p, f); }
+
+/// A copy of a layer's parameters for use again and again: each weight is there once more in the panels that the kernels read, so
+/// that no evaluation packs it, and takes twice its memory. Weights of 16 bits stay as they are. To change a weight, change p
+/// and make another copy.
+///
+///     auto const ready = nn::packed(p);                      // once
+///     auto y = nn::multi_head_attention<query, key>(x, *ready);  // as often as needed
+template <class P>
+  requires(requires { typename P::model_axis; })
+std::shared_ptr<P const> packed(P const& p) {
+  auto copy = std::make_shared<P>(p);
+  P::visit(*copy, [](auto const& t) { detail::pack_weight<typename P::model_axis>(t); });
+  return copy;
+}
 
 }  // namespace HEED_ARCH
 }  // namespace nn
