@@ -32,7 +32,9 @@ implementation encoder_layer(cell const& c, arrays const& in, bool fused) {
   copy(in.at("b_q"), a.b_q), copy(in.at("b_k"), a.b_k), copy(in.at("b_v"), a.b_v), copy(in.at("b_o"), a.b_o);
   auto& f = p.feed_forward;  // the norms' weights are 1 and 0, as they are made
   copy(in.at("w_1"), f.w_1), copy(in.at("w_2"), f.w_2), copy(in.at("b_1"), f.b_1), copy(in.at("b_2"), f.b_2);
-  return heed_run(heed::nn::encoder_layer<query, key>(heed::nn::pre_norm, x, p, heed::nn::activations::gelu), fused);
+  return heed_run(
+      heed::nn::encoder_layer<query, key>(heed::nn::pre_norm, x, *heed::nn::packed(p), heed::nn::activations::gelu),
+      fused);
 }
 
 using grouped_attention = heed::nn::grouped_attention_parameters<float, model, kv_head, group, d_head>;

@@ -33,7 +33,7 @@ class encoder {
   sentence_embeddings embed(padded_batch const& input, heed::policy const& how = {}) const {
     using namespace heed;
     tensor x = evaluate(how, embed_(input.ids));
-    for (auto const& each : layers_) x = evaluate(how, layer(x, each, input.lengths).output);
+    for (auto const& each : layers_) x = evaluate(how, layer(x, *each, input.lengths).output);
     const auto total = mean<query>(where(index<query>() < input.lengths, x));
     return evaluate(how, total / sqrt(sum<model<model_width>>(total * total)));
   }
@@ -43,7 +43,7 @@ class encoder {
       : tokenize_(std::move(known)),
         embed_(file, "embeddings.") {
     for (int number = 0; number < layer_count; ++number)
-      layers_.push_back(read_layer<model_width, head_count, hidden_width>(file, names(number)));
+      layers_.push_back(heed::nn::packed(read_layer<model_width, head_count, hidden_width>(file, names(number))));
   }
 
   static layer_names names(int number) {
@@ -57,7 +57,7 @@ class encoder {
 
   word_piece tokenize_;
   embeddings<model_width> embed_;
-  std::vector<layer_parameters<model_width, head_count, hidden_width>> layers_;
+  std::vector<std::shared_ptr<layer_parameters<model_width, head_count, hidden_width> const>> layers_;
 };
 
 }  // namespace sentences
