@@ -57,7 +57,10 @@ template <class K, class Scores, class Values, class Out> class made_bands {
     }
     rows = sa.template group<Rows>(), keys = sa.template group<K>();
     extent_t const row_bytes = std::max<extent_t>(1, keys.size * static_cast<extent_t>(sizeof(V) * store.size()));
-    extent_t const fit = std::max<extent_t>(loops::row_block, loops::band_bytes / row_bytes);
+    // Each band reads all weights again: it may be larger where they are.
+    extent_t const most =
+        std::max(loops::band_bytes, static_cast<extent_t>(weights / 4) * static_cast<extent_t>(sizeof(V)));
+    extent_t const fit = std::max<extent_t>(loops::row_block, most / row_bytes);
     count = std::max<extent_t>(1, (rows.size + fit - 1) / fit);
   }
   /// The tree reads all dots but the last from bands; the last is the anchor of the stage that computes it.
