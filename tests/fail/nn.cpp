@@ -260,4 +260,15 @@ int main() {
     const auto y = nn::multi_head_attention<query, key>(x, p);
 #endif
   }
+  {
+    // mistake 21: One weight packed like a layer
+    // why: Which axes will be contracted is known of a layer's parameters. Of a tensor it is said.
+    // says: packed: the parameters of a layer are needed, not tensor (of one weight say heed::packed<A...>(w))
+    // literal: packed: the parameters of a layer are needed (of one weight say heed::packed<A...>(w))
+#if HEED_MISTAKE == 21
+    const auto ready = nn::packed(p.w_q);
+#else
+    const auto ready = heed::packed<model<512>>(p.w_q);
+#endif
+  }
 }

@@ -87,6 +87,12 @@ template <class Layer, class P> struct parameters_are_of_another_layer {
     if constexpr (expression_like<P>) w(" (x stands once: the parameters make queries, keys and values of it)");
   }
 };
+template <class P> struct it_is_no_layer {
+  static constexpr void write(writer& w) {
+    w("packed: the parameters of a layer are needed, not "), w(detail::family<P>());
+    if constexpr (expression_like<P>) w(" (of one weight say heed::packed<A...>(w))");
+  }
+};
 template <class F> struct it_is_no_function {
   static constexpr void write(writer& w) {
     w("nn: a function of an expression is needed (a mask, an activation, positions), not ");
@@ -315,6 +321,12 @@ std::shared_ptr<P const> packed(P const& p) {
   auto copy = std::make_shared<P>(p);
   P::visit(*copy, [](auto const& t) { detail::pack_weight<typename P::model_axis>(t); });
   return copy;
+}
+/// @private
+template <class P> std::shared_ptr<P const> packed(P const& p) {
+  HEED_REFUSE("packed: the parameters of a layer are needed (of one weight say heed::packed<A...>(w))",
+              detail::mistakes::it_is_no_layer<P>);
+  return std::make_shared<P>(p);
 }
 
 }  // namespace HEED_ARCH
