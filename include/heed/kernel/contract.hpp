@@ -69,11 +69,6 @@ template <class T> class contract_run {
     return {tile, tile_row, false};
   }
 
-  /// Sets the pace at which `next` is there when the tall tiles of so many rows have gone through so much of the depth.
-  static void in_time(upcoming& next, extent_t depth, extent_t rows) {
-    extent_t const stretches = (depth + detail::fetch_stretch - 1) / detail::fetch_stretch;
-    next.pace = next.lines() / std::max<extent_t>(1, stretches * (rows / tile_rows<tile_vectors>)) + 1;
-  }
   /// What follows rows of panels that were packed beforehand and were not fetched before. Rows are counted through all panels.
   upcoming ready_after(extent_t row, extent_t here, extent_t end, extent_t& fetched) const {
     constexpr extent_t bytes_of_row = width_of_panel * static_cast<extent_t>(sizeof(T));
@@ -112,7 +107,7 @@ template <class T> class contract_run {
         } else if (come_ == panels_come::ready) {
           b = ready_ + (p * c_.k.size + d + at) * width_of_panel;
           next = ready_after(p * c_.k.size + d + at, here, last * c_.k.size, fetched);
-          in_time(next, here, rows);
+          next.spread_over(tall_stretches(rows, here));
         } else if (come_ == panels_come::in_place) {
           b = at_.right_data(c_, origin) + at_.right_columns.offset(from) + (d + at) * at_.right_step;
           b_row = at_.right_step;
@@ -121,7 +116,7 @@ template <class T> class contract_run {
             next = at_.memory_of(c_, origin, from, d + at + here, std::min(loops::depth_block, span - at - here));
           else if (p + 1 < last)
             next = at_.memory_of(c_, origin, from + width_of_panel, d, std::min(loops::depth_block, span));
-          in_time(next, here, rows);
+          next.spread_over(tall_stretches(rows, here));
           if (T const* const rows_of_b = at_.rows_of_right(c_, origin, from, columns, d + at, rows)) {
             multiply_and_pack<T>(a, left.row, left.step, rows_of_b, at_.right_step, own, rows, here, to.data, to.row,
                                  how, next);

@@ -80,29 +80,22 @@ template <class T> struct streamed_rows {
     constexpr std::integral_constant<int, 3> three{};
     constexpr std::integral_constant<int, 4> four{};
     extent_t const fours = rows == 5 ? 0 : rows % 4 == 1 ? rows / 4 - 1 : rows / 4;
-    extent_t left = 4;  // rows that are still to be asked for
     for (extent_t i = 0; i < fours; ++i) {
       if (fours == 1)
-        add(four, four), left = 0;
-      else if (left > 0 && fours <= 3)
-        add(four, two), left -= 2;
-      else if (left > 0)
-        add(four, one), left -= 1;
+        add(four, four);
+      else if (fours <= 3 && i < 2)
+        add(four, two);
+      else if (fours > 3 && i < 4)
+        add(four, one);
       else
         add(four, none);
     }
-    if (rows == 5 || rows == 3) {
-      if (left > 0)
-        add(three, four), left = 0;
-      else
-        add(three, none);
-    }
-    if (rows == 2) {
-      if (left > 0)
-        add(two, four);
-      else
-        add(two, none);
-    }
+    if (fours == 0 && rows == 2)
+      add(two, four);
+    else if (fours == 0)
+      add(three, four);
+    if (rows == 5 || rows == 3) add(three, none);
+    if (rows == 2) add(two, none);
   }
   /// One row of b for all rows of a.
   static void add_one(T const* a, extent_t a_row, extent_t rows, T const* b, extent_t columns, T* sum, extent_t row) {

@@ -198,6 +198,11 @@ void multiply_panel(const product<T>& p, const T* a, const T* b, extent_t rows, 
 
 }  // namespace detail
 
+// The stretches of the depth that the tall tiles of so many rows go through; before each, lines are fetched.
+inline extent_t tall_stretches(extent_t rows, extent_t depth) {
+  return rows / tile_rows<tile_vectors> * ((depth + detail::fetch_stretch - 1) / detail::fetch_stretch);
+}
+
 // c[i, j] = start + sum over k < depth of a[i, k] * b[k, j], for i < rows and j < columns.
 //   a[i, k] is a[i * a_row + k * a_step]: either stride may be 1, for A in place or transposed.
 //   b[k, j] is b[k * b_row + j]; b_padded says that its rows can be read up to a multiple of width<T>.

@@ -50,9 +50,8 @@ struct ahead {
   }
   /// As slowly as a product of so many rows and this depth allows.
   void spread(extent_t rows, extent_t depth) {
-    extent_t const stretches =
-        rows / tile_rows<tile_vectors> * (up(depth, detail::fetch_stretch) / detail::fetch_stretch);
-    for (int i = 0; i < count; ++i) pieces[i].pace = pieces[i].lines() / std::max<extent_t>(stretches, 1) + 1;
+    extent_t const stretches = tall_stretches(rows, depth);
+    for (int i = 0; i < count; ++i) pieces[i].spread_over(stretches);
   }
   /// What was not fetched beside a product, because it has no tall tiles.
   [[gnu::noinline]] void fetch_rest() {

@@ -16,7 +16,7 @@ struct upcoming {
   char const* data = nullptr;
   extent_t step = 0, bytes = 0, count = 0;  // from one row to the next, of a row, rows
   extent_t column = 0;                      // where the next line is in the row
-  extent_t pace = 8;                        // lines for each stretch of a product: more would hold up its loads
+  extent_t pace = 8;                        // lines for each stretch of a product
 
   upcoming() = default;
   upcoming(char const* first, extent_t row, extent_t row_bytes, extent_t rows)
@@ -27,6 +27,8 @@ struct upcoming {
     if (step == bytes) bytes *= count, count = std::min<extent_t>(count, 1);  // one long row
   }
   extent_t lines() const { return count * ((bytes + 63) / 64); }
+  /// The pace at which all of it is there after so many stretches.
+  void spread_over(extent_t stretches) { pace = lines() / std::max<extent_t>(1, stretches) + 1; }
   HEED_INLINE void fetch(extent_t how_many) {
     for (; how_many > 0 && count > 0; --how_many) {
       __builtin_prefetch(data + column, 0, 2);

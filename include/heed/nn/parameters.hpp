@@ -323,10 +323,10 @@ std::shared_ptr<P const> packed(P const& p) {
   return copy;
 }
 /// @private
-template <class P> std::shared_ptr<P const> packed(P const& p) {
+template <class P> std::shared_ptr<P const> packed(P const&) {
   HEED_REFUSE("packed: the parameters of a layer are needed (of one weight say heed::packed<A...>(w))",
               detail::mistakes::it_is_no_layer<P>);
-  return std::make_shared<P>(p);
+  return {};
 }
 
 }  // namespace HEED_ARCH
