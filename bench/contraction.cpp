@@ -10,9 +10,12 @@
 
 #if defined(HEED_BENCH_OPENBLAS)
 #include <cblas.h>
+#include <omp.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
+#include <vector>
 #endif
 #if defined(HEED_BENCH_EIGEN)
 #include <Eigen/Core>
@@ -76,12 +79,28 @@ struct foreign {
 };
 
 #if defined(HEED_BENCH_OPENBLAS)
+#if defined(__linux__)
+/// Undoes OMP_PROC_BIND for this thread: a program that starts in its place takes the processors that it inherits for all there
+/// are, and would put all its threads on one.
+void leave_place() {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  for (int place = 0; place < omp_get_num_places(); ++place) {
+    std::vector<int> processors(static_cast<std::size_t>(omp_get_place_num_procs(place)));
+    omp_get_place_proc_ids(place, processors.data());
+    for (int const each : processors) CPU_SET(static_cast<std::size_t>(each), &all);
+  }
+  if (CPU_COUNT(&all) > 0) sched_setaffinity(0, sizeof all, &all);
+}
+#endif
+
 /// OpenBLAS takes a processor that is newer than itself for one of 2004; it believes only a variable that is set before it is
 /// loaded. So the program starts again with that.
 void let_openblas_know_the_processor([[maybe_unused]] char** arguments) {
 #if defined(__linux__) && defined(__AVX2__)
   if (std::string(openblas_get_corename()) == "Prescott" && std::getenv("OPENBLAS_CORETYPE") == nullptr) {
     setenv("OPENBLAS_CORETYPE", heed::kernel::register_count == 32 ? "SKYLAKEX" : "HASWELL", 1);
+    leave_place();
     execv("/proc/self/exe", arguments);
   }
 #endif

@@ -71,6 +71,7 @@ BOOST_AUTO_TEST_SUITE(stream_bands)
 
 BOOST_AUTO_TEST_CASE(one_band) {
   for (const extent_t rows : {1, 2, 13, 97}) check_rows<float>(rows, 192, 257, 193);
+  for (const extent_t rows : {1, 5, 24, 25}) check_rows<float>(rows, 32, 129, 67);
   check_rows<bf16>(31, 211, 300, 192);
 }
 
@@ -94,8 +95,18 @@ BOOST_AUTO_TEST_CASE(gated) {
 BOOST_AUTO_TEST_CASE(what_does_not_fit_streams) {
   const auto x = normal<float, query, model>(1, query{9}, model{192});
   BOOST_TEST(!in_bands(network<float>(192, 257, 193)(x)));  // a scale of the dot
-  const network<float> narrow(192, 257, 191);
-  BOOST_TEST(!in_bands(dot<hidden>(gelu(dot<model>(x, narrow.w_1) + narrow.b), narrow.w_2)));
+  const auto goes_in_bands = [](extent_t width, extent_t inner, extent_t outer) {
+    const network<float> f(width, inner, outer);
+    return in_bands(
+        dot<hidden>(gelu(dot<model>(normal<float, query, model>(1, query{9}, model{width}), f.w_1) + f.b), f.w_2));
+  };
+  BOOST_TEST(goes_in_bands(32, 256, 32));
+  BOOST_TEST(!goes_in_bands(31, 240, 32));  // narrow
+  BOOST_TEST(!goes_in_bands(32, 240, 31));
+  BOOST_TEST(!goes_in_bands(32, 257, 32));  // many units for so narrow a row, as keys of attention are
+  BOOST_TEST(!goes_in_bands(191, 1529, 192));
+  BOOST_TEST(goes_in_bands(191, 1528, 192));
+  BOOST_TEST(goes_in_bands(192, 1600, 192));
   network<float> f(192, 257, 193);
   const auto excluding = [&] { return dot<hidden>(gelu(dot<model>(x, f.w_1) + f.b), f.w_2); };
   f.b(5) = f.b(256) = -std::numeric_limits<float>::infinity();

@@ -29,11 +29,18 @@ concept destination_like = requires(std::remove_reference_t<D>& d) {
 template <class V, class T> inline constexpr bool stores_into = !std::is_same_v<T, bool> || std::is_same_v<V, bool>;
 template <class Axes, class D> inline constexpr bool destination_fits = same_set<Axes, typename D::axes_type>;
 /// Truth values go into numbers as 0 and 1.
-template <class T, class N> auto node_for(N n) {
+template <class T, class N> decltype(auto) node_for(N const& n) {
   if constexpr (std::is_same_v<typename N::value_type, bool> && !std::is_same_v<T, bool>)
-    return detail::cast_node<value_of_t<T>>(std::move(n));
+    return detail::cast_node<value_of_t<T>>(N(n));
   else
-    return n;
+    return (n);
+}
+/// The node of an expression, which itself is not copied if it is one.
+template <class E> decltype(auto) node_in(E const& e) {
+  if constexpr (std::is_same_v<node_of<E>, E>)
+    return (e);
+  else
+    return detail::as_node(e);
 }
 template <class D> using element_of = typename decltype(detail::destination_leaf(std::declval<D&>()))::storage_type;
 /// A node and the destination that it goes into.
@@ -210,8 +217,8 @@ template <bool MayUnfuse, class Order, class E> auto evaluate_one(policy const& 
   if constexpr (is_poison<E>)
     return poison{};
   else {
-    auto n = detail::as_node(e);
-    using N = decltype(n);
+    auto const& n = detail::node_in(e);
+    using N = std::remove_cvref_t<decltype(n)>;
     using Axes = std::conditional_t<std::is_same_v<Order, no_axis>, typename N::axes_type, Order>;
     if constexpr (!same_set<Axes, typename N::axes_type> || !distinct<Axes>) {
       HEED_REFUSE("evaluate: the axes of the result are not those of the expression",
@@ -219,7 +226,7 @@ template <bool MayUnfuse, class Order, class E> auto evaluate_one(policy const& 
       return poison{};
     } else {
       auto out = detail::make_tensor<typename N::value_type>(Axes{}, n);
-      detail::run_checked<MayUnfuse, true>(p, detail::make_result(n, out.heed_leaf()));
+      detail::run_checked<MayUnfuse, true>(p, detail::make_result(n, detail::borrowed(out.heed_leaf())));
       return out;
     }
   }
@@ -232,30 +239,32 @@ template <bool MayUnfuse, class... E> auto evaluate_several(policy const& p, E c
       auto out = std::tuple(detail::make_tensor<typename std::remove_cvref_t<decltype(n)>::value_type>(
           typename std::remove_cvref_t<decltype(n)>::axes_type{}, n)...);
       [&]<std::size_t... I>(std::index_sequence<I...>) {
-        detail::run_checked<MayUnfuse, true>(p, detail::make_result(n, std::get<I>(out).heed_leaf())...);
+        detail::run_checked<MayUnfuse, true>(p,
+                                             detail::make_result(n, detail::borrowed(std::get<I>(out).heed_leaf()))...);
       }
       (std::index_sequence_for<E...>{});
       return out;
     };
-    return go(detail::as_node(e)...);
+    return go(detail::node_in(e)...);
   }
 }
 template <bool MayUnfuse, class D, class E> void evaluate_to(policy const& p, D&& d, E const& e) {
   if constexpr (!is_poison<E> && !is_poison<D>) {
-    auto out = detail::destination_leaf(d);
-    auto n = detail::node_for<typename decltype(out)::storage_type>(detail::as_node(e));
-    using V = typename decltype(n)::value_type;
+    auto out = detail::borrowed(detail::destination_leaf(d));
     using T = typename decltype(out)::storage_type;
+    auto const& node = detail::node_in(e);
+    auto const& n = detail::node_for<T>(node);
+    using N = std::remove_cvref_t<decltype(n)>;
+    using V = typename N::value_type;
     if constexpr (!stores_into<V, T>)
       HEED_REFUSE("evaluate: the values do not go into elements of that type",
                   mistakes::destination_of_another_kind<V, T>);
-    else if constexpr (detail::destination_fits<typename decltype(n)::axes_type, decltype(out)>) {
+    else if constexpr (detail::destination_fits<typename N::axes_type, decltype(out)>) {
       detail::check_destination(n, out);
       detail::run_checked<MayUnfuse, false>(p, detail::make_result(n, out));
     } else
-      HEED_REFUSE(
-          "evaluate: the expression does not fit the tensor",
-          mistakes::destination_has_other_axes<typename decltype(n)::axes_type, typename decltype(out)::axes_type>);
+      HEED_REFUSE("evaluate: the expression does not fit the tensor",
+                  mistakes::destination_has_other_axes<typename N::axes_type, typename decltype(out)::axes_type>);
   }
 }
 template <bool MayUnfuse, class... D, class... E>
@@ -267,11 +276,12 @@ void evaluate_to_several(policy const& p, std::tuple<D&...> const& d, E const&..
     auto go = [&]<std::size_t... I>(std::index_sequence<I...>, auto const&... n) {
       if constexpr ((placement<std::remove_cvref_t<decltype(n)>, D>::fits && ...)) {
         (detail::check_destination(n, detail::destination_leaf(std::get<I>(d))), ...);
-        detail::run_checked<MayUnfuse, false>(p, detail::make_result(n, detail::destination_leaf(std::get<I>(d)))...);
+        detail::run_checked<MayUnfuse, false>(
+            p, detail::make_result(n, detail::borrowed(detail::destination_leaf(std::get<I>(d))))...);
       } else
         detail::refuse_placement<typename first_misplaced<placement<std::remove_cvref_t<decltype(n)>, D>...>::type>();
     };
-    go(std::index_sequence_for<D...>{}, detail::node_for<element_of<D>>(detail::as_node(e))...);
+    go(std::index_sequence_for<D...>{}, detail::node_for<element_of<D>>(detail::node_in(e))...);
   }
 }
 template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, E const&... e) {
@@ -290,7 +300,7 @@ template <bool MayUnfuse, class... E> plan::report explain_all(policy const& p, 
     auto run = [&](auto... r) { detail::run_results<MayUnfuse, true>(p, memory, &report, staging::describe, r...); };
     run(one(n)...);
   };
-  go(detail::as_node(e)...);
+  go(detail::node_in(e)...);
   return report;
 }
 

@@ -156,12 +156,22 @@ template <class T, class... A> struct leaf<T, axes<A...>> : expression_base {
   }
 };
 
-template <class T, class U, class... A> leaf<T, axes<A...>> with_type(leaf<U, axes<A...>> const& from) {
+template <class T, class U, class... A> leaf<T, axes<A...>> unowned(leaf<U, axes<A...>> const& from) {
   leaf<T, axes<A...>> to;
   to.data = from.data;
   std::copy(from.extents, from.extents + sizeof...(A) + 1, to.extents);
   std::copy(from.strides, from.strides + sizeof...(A) + 1, to.strides);
+  return to;
+}
+template <class T, class U, class... A> leaf<T, axes<A...>> with_type(leaf<U, axes<A...>> const& from) {
+  auto to = detail::unowned<T>(from);
   to.owner = from.owner;
+  return to;
+}
+/// For a run, which ends before what it reads and writes: see buffer::borrowed.
+template <class T, class A> leaf<T, A> borrowed(leaf<T, A> const& from) {
+  auto to = detail::unowned<T>(from);
+  to.owner = from.owner.borrowed();
   return to;
 }
 

@@ -29,10 +29,12 @@ inline constexpr extent_t packed_bytes = 1 << 20;  // of panels of a contraction
 inline constexpr extent_t short_depth = 1024;      // up to here all of the depth is packed at once
 inline constexpr extent_t area_rows = 1536;        // rows whose sums wait in scratch for the rest of the depth, at most
 inline constexpr extent_t few_rows = 12;           // up to here packing costs as much as multiplying
-inline constexpr extent_t in_place_elements = 8192;    // and of so small a right operand, too
+inline constexpr extent_t in_place_elements = 16384;   // and of so small a right operand, too: it stays in the L2 cache
 inline constexpr extent_t streaming_bytes = 16 << 20;  // of a result of a short depth: from here on past the caches
-inline constexpr extent_t band_depth = 192;  // widths from which an inner contraction fills whole rows, band by band
-inline constexpr extent_t band_bytes = 16 << 20;     // of the rows of such a band, at most
+inline constexpr extent_t band_width = 32;        // widths from which an inner contraction is computed band by band
+inline constexpr extent_t widest_head = 192;      // narrower ones may be heads of attention, with any number of keys:
+inline constexpr extent_t band_units = 8;         // at most that many inner units to a width there
+inline constexpr extent_t band_bytes = 16 << 20;  // of the rows of such a band, at most
 inline constexpr extent_t streamed_elements = 4096;  // sums of a few rows, past which the right operand is streamed
 inline constexpr extent_t block_elements =
     8192;  // elements of one block of a map: inputs and output stay in the L1 and L2 caches

@@ -39,37 +39,53 @@ class buffer {
     void* foreign = nullptr;
   };
   static_assert(sizeof(header) <= 64);
-  header* block_ = nullptr;
+  std::uintptr_t block_ = 0;  // where the header lies; one more where this buffer does not count
+
+  header* block() const {
+    return reinterpret_cast<header*>(block_ & ~std::uintptr_t{1});  // NOLINT(performance-no-int-to-ptr)
+  }
+  bool counts() const { return block_ != 0 && (block_ & 1) == 0; }
   [[gnu::noinline]] void release() {
-    if (block_ && block_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
-      if (block_->attached) detail::give_back(block_->attached);
-      if (block_->give_back) block_->give_back(block_->foreign);
-      detail::give_back(block_);
+    header* const h = block();
+    if (h->count.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+      if (h->attached) detail::give_back(h->attached);
+      if (h->give_back) h->give_back(h->foreign);
+      detail::give_back(h);
     }
   }
 
  public:
   buffer() = default;
   explicit buffer(std::size_t bytes)
-      : block_(::new (detail::allocate(bytes + 64 + 64, true)) header{1}) {}  // 64 spare: whole vectors may be written
+      : block_(reinterpret_cast<std::uintptr_t>(::new (detail::allocate(bytes + 64 + 64, true)) header{1})) {
+  }  // 64 spare: whole vectors may be written
   /// Nobody needs the foreign memory any more: give_back(foreign).
   buffer(void (*give_back)(void*), void* foreign) : buffer(0) {
-    block_->give_back = give_back;
-    block_->foreign = foreign;
+    block()->give_back = give_back;
+    block()->foreign = foreign;
   }
   buffer(buffer const& other) : block_(other.block_) {
-    if (block_) block_->count.fetch_add(1, std::memory_order_relaxed);
+    if (counts()) block()->count.fetch_add(1, std::memory_order_relaxed);
   }
-  buffer(buffer&& other) noexcept : block_(std::exchange(other.block_, nullptr)) {}
+  buffer(buffer&& other) noexcept : block_(std::exchange(other.block_, 0)) {}
   buffer& operator=(buffer other) noexcept {
     std::swap(block_, other.block_);
     return *this;
   }
-  ~buffer() { release(); }
-  void* data() const { return block_ ? reinterpret_cast<char*>(block_) + 64 : nullptr; }
+  ~buffer() {
+    if (counts()) release();
+  }
+  /// The same memory for somebody who ends before this buffer does. Neither it nor its copies count, which costs a locked
+  /// instruction each time: a run copies each leaf some twenty times.
+  buffer borrowed() const {
+    buffer b;
+    b.block_ = block_ == 0 ? 0 : block_ | 1;
+    return b;
+  }
+  void* data() const { return block_ != 0 ? reinterpret_cast<char*>(block()) + 64 : nullptr; }
   /// A second block that lives as long as the first, once: the panels of a packed weight.
-  void* attach(std::size_t bytes) { return block_->attached = detail::allocate(bytes, true); }
-  void const* attached() const { return block_ ? block_->attached : nullptr; }
+  void* attach(std::size_t bytes) { return block()->attached = detail::allocate(bytes, true); }
+  void const* attached() const { return block_ != 0 ? block()->attached : nullptr; }
 };
 
 }  // namespace heed::detail

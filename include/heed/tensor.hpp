@@ -163,11 +163,7 @@ template <class T, class... A> class tensor : public detail::refused_members<T, 
   detail::leaf<T, axes<A...>> const& heed_leaf() const { return leaf_; }
 
  private:
-  template <class U> detail::leaf<U, axes<A...>> leaf_without_owner() const {
-    auto l = detail::with_type<U>(leaf_);
-    l.owner = {};
-    return l;
-  }
+  template <class U> detail::leaf<U, axes<A...>> leaf_without_owner() const { return detail::unowned<U>(leaf_); }
 };
 /// What `tensor x = ...` is where the right side was refused: it takes the lines below without a second error.
 /// @private

@@ -148,7 +148,7 @@ template <class Backend> class lowering {
   }
 
   // ================================================================ lower: a flat tree
-  template <bool Marks, class T, class A> auto lower(leaf<T, A> const& n, hint const&) { return n; }
+  template <bool Marks, class T, class A> auto lower(leaf<T, A> const& n, hint const&) { return detail::borrowed(n); }
   template <bool Marks, class T> auto lower(scalar<T> const& n, hint const&) { return n; }
   template <bool Marks, class A> auto lower(index_node<A> const& n, hint const&) { return n; }
   template <bool Marks, class A> auto lower(extents_node<A> const& n, hint const&) { return n; }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -37,7 +38,7 @@ template <class K, class Scores, class Values, class Out> class made_bands {
   static constexpr std::size_t last = std::tuple_size_v<Dots> - 1;
 
   stage_axes<SA> sa;
-  bool wide = true;                           // enough for bands to be worth it
+  bool wide = true;                           // enough for bands to be worth it, for the inner axis
   double operations = 0;                      // for each row
   double weights = 0;                         // elements
   std::array<leaf<V, Band>, last + 1> store;  // each dot's, for the rows of a band; without memory yet
@@ -47,7 +48,11 @@ template <class K, class Scores, class Values, class Out> class made_bands {
   made_bands(Scores const& scores, Values const& values, Out const& out) : scores_(scores) {
     std::apply([&](auto const&... d) { (learn(d), ...); }, scores.dots);
     sa.learn(values), sa.learn(out);
-    wide &= sa.template group<Width>().size >= loops::band_depth;
+    learn_width(sa.template group<Width>().size);
+    rows = sa.template group<Rows>(), keys = sa.template group<K>();
+    // What a band stores of a row is then a few times its input, whatever the number of keys may be.
+    wide &= narrowest_ >= loops::widest_head ||
+            (narrowest_ >= loops::band_width && keys.size <= loops::band_units * narrowest_);
     if (!wide) return;
     operations += 2 * static_cast<double>(values.size());
     weights += static_cast<double>(values.size());
@@ -55,7 +60,6 @@ template <class K, class Scores, class Values, class Out> class made_bands {
       for_each_axis(Band{}, [&]<class X>(type_tag<X>) { l.extents[index_of<X, Band>] = sa.extents[index_of<X, SA>]; });
       l.make_dense();
     }
-    rows = sa.template group<Rows>(), keys = sa.template group<K>();
     extent_t const row_bytes = std::max<extent_t>(1, keys.size * static_cast<extent_t>(sizeof(V) * store.size()));
     // Each band reads all weights again: it may be larger where they are.
     extent_t const most =
@@ -73,9 +77,13 @@ template <class K, class Scores, class Values, class Out> class made_bands {
   }
 
  private:
+  extent_t narrowest_ = std::numeric_limits<extent_t>::max();
+
+  void learn_width(extent_t width) { narrowest_ = std::min(narrowest_, width); }
   template <class Dot> void learn(Dot const& d) {
     sa.learn(d.query), sa.learn(d.key);
-    wide &= d.scale == 1 && sa.template group<typename Dot::over>().size >= loops::band_depth;
+    wide &= d.scale == 1;
+    learn_width(sa.template group<typename Dot::over>().size);
     operations += 2 * static_cast<double>(d.key.size());
     weights += static_cast<double>(d.key.size());
   }
