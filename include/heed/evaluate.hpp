@@ -35,13 +35,6 @@ template <class T, class N> decltype(auto) node_for(N const& n) {
   else
     return (n);
 }
-/// The node of an expression, which itself is not copied if it is one.
-template <class E> decltype(auto) node_in(E const& e) {
-  if constexpr (std::is_same_v<node_of<E>, E>)
-    return (e);
-  else
-    return detail::as_node(e);
-}
 template <class D> using element_of = typename decltype(detail::destination_leaf(std::declval<D&>()))::storage_type;
 /// A node and the destination that it goes into.
 template <class N, class D> struct placement {

@@ -123,7 +123,10 @@ template <class M, class X> struct where_node : expression_base {
   M keep;
   X operand;
   node_id id;
-  where_node(M m, X x, node_id i) : keep(std::move(m)), operand(std::move(x)), id(i) {}
+  template <class C, class V>
+  where_node(C&& c, V&& v, node_id i) : keep(std::forward<C>(c)),
+                                        operand(std::forward<V>(v)),
+                                        id(i) {}
   template <class A> extent_t extent() const { return detail::first_extent<A>(operand, keep); }
 };
 
@@ -137,7 +140,10 @@ template <class Over, class L, class R> struct contraction : expression_base {
   L left;
   R right;
   node_id id;
-  contraction(L l, R r, node_id i) : left(std::move(l)), right(std::move(r)), id(i) {}
+  template <class X, class Y>
+  contraction(X&& l, Y&& r, node_id i) : left(std::forward<X>(l)),
+                                         right(std::forward<Y>(r)),
+                                         id(i) {}
   template <class A> extent_t extent() const {
     if constexpr (contains<A, axes_type> || contains<A, Over>)
       return detail::first_extent<A>(left, right);
@@ -159,7 +165,11 @@ template <class Kind, class Over, class E, class Sink = no_axis> struct reductio
   E operand;
   [[no_unique_address]] Sink sink;
   node_id id;
-  reduction(Kind k, E e, Sink s, node_id i) : kind(k), operand(std::move(e)), sink(std::move(s)), id(i) {}
+  template <class X, class S>
+  reduction(Kind k, X&& e, S&& s, node_id i) : kind(k),
+                                               operand(std::forward<X>(e)),
+                                               sink(std::forward<S>(s)),
+                                               id(i) {}
   template <class A> extent_t extent() const {
     if constexpr (contains<A, axes_type> || contains<A, Over>)
       return operand.template extent<A>();
@@ -281,7 +291,9 @@ template <class M, class X> struct zeroed_node : expression_base {
 template <class N> inline constexpr bool is_leaf_node = false;
 template <class T, class Axes> inline constexpr bool is_leaf_node<leaf<T, Axes>> = true;
 
+// (What nobody else holds is moved: a word makes its node of the nodes that it is given.)
 template <class T, class... A> auto as_node(leaf<T, axes<A...>> const& l) { return detail::with_type<T const>(l); }
+template <class T, class... A> auto as_node(leaf<T const, axes<A...>>&& l) { return std::move(l); }
 template <class T, class... A> auto as_node(tensor<T, A...> const& t) {
   return detail::with_type<T const>(t.heed_leaf());
 }
@@ -296,7 +308,19 @@ template <expression_like N>
   requires(
       !requires(N const& e) { e.heed_expression(); } && !requires(N const& e) { e.heed_leaf(); } && !is_leaf_node<N>)
 N as_node(N const& n) { return n; }
+template <class N>
+  requires(
+      !std::is_reference_v<N> && !std::is_const_v<N> && expression_like<N> &&
+      !requires(N const& e) { e.heed_expression(); } && !requires(N const& e) { e.heed_leaf(); } && !is_leaf_node<N>)
+N as_node(N&& n) { return std::move(n); }
 template <class E> using node_of = decltype(detail::as_node(std::declval<std::remove_cvref_t<E> const&>()));
+/// The node of an expression, which itself is not copied if it is one.
+template <class E> decltype(auto) node_in(E const& e) {
+  if constexpr (std::is_same_v<node_of<E>, E>)
+    return (e);
+  else
+    return detail::as_node(e);
+}
 
 template <class T> inline constexpr bool is_real = std::is_same_v<T, float> || std::is_same_v<T, double>;
 template <class T> inline constexpr bool is_integer = std::is_integral_v<T> && !std::is_same_v<T, bool>;

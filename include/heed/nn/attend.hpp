@@ -25,7 +25,8 @@ struct attention_word {
   static constexpr std::string_view name = "attention";
 };
 /// Scores with a mask over them; refused, once, where one of them does not go over the keys.
-template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask const&, Apply const& apply, E const& e) {
+template <class Key, class Mask, class Apply, class X> auto masked_scores(Mask const&, Apply const& apply, X&& e) {
+  using E = std::remove_cvref_t<X>;
   if constexpr (is_poison<E>)
     return poison{};
   else if constexpr (!contains<Key, typename E::axes_type>) {
@@ -37,7 +38,7 @@ template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask c
                 mistakes::mask_is_over_other_keys<attention_word, typename keys_of_mask<Mask>::type, Key>);
     return poison{};
   } else {
-    using Masked = std::remove_cvref_t<decltype(apply(e))>;
+    using Masked = std::remove_cvref_t<decltype(apply(std::forward<X>(e)))>;
     if constexpr (std::is_void_v<Masked>) {
       HEED_REFUSE("attention: the mask returns nothing (a forgotten return?)", mistakes::mask_returns_nothing<Masked>);
       return poison{};
@@ -48,10 +49,17 @@ template <class Key, class Mask, class Apply, class E> auto masked_scores(Mask c
                   mistakes::mask_gives_no_scores<typename node_of<Masked>::value_type>);
       return poison{};
     } else {
-      auto const masked = apply(e);
+      auto masked = apply(std::forward<X>(e));
       return masked;
     }
   }
+}
+/// mask(q k / sqrt(d_head)).
+template <class Key, class DHead, class Q, class K, class Mask> auto scores_of(Q&& q, K&& k, Mask const& mask) {
+  auto const width = static_cast<double>(detail::node_in(q).template extent<DHead>());
+  return detail::masked_scores<Key>(
+      mask, [&]<class E>(E&& e) { return detail::without_past(mask, std::forward<E>(e)); },
+      heed::dot<DHead>(std::forward<Q>(q), std::forward<K>(k)) / std::sqrt(width));
 }
 }  // namespace HEED_ARCH
 }  // namespace detail
@@ -91,14 +99,12 @@ template <class Attended, class Output> attention_parts(Attended, Output) -> att
 ///
 /// Refused: a q, k or v without these axes, a mask over another Key, what dot, where and softmax refuse.
 template <class Key, class DHead, class Mask = unchanged_function>
-auto attend(expression auto const& q, expression auto const& k, expression auto const& v, Mask const& mask = {}) {
-  auto const width = static_cast<double>(detail::as_node(q).template extent<DHead>());
-  auto const apply = [&](auto const& e) { return detail::without_past(mask, e); };
-  auto const scores = detail::masked_scores<Key>(mask, apply, heed::dot<DHead>(q, k) / std::sqrt(width));
-  auto const weights = heed::softmax<Key>(scores);
-  auto const lse = heed::log_sum_exp<Key>(scores);
-  auto const context = heed::dot<Key>(weights, v);
-  return attended{scores, weights, lse, context};
+auto attend(expression auto&& q, expression auto&& k, expression auto&& v, Mask const& mask = {}) {
+  auto scores = detail::scores_of<Key, DHead>(std::forward<decltype(q)>(q), std::forward<decltype(k)>(k), mask);
+  auto weights = heed::softmax<Key>(scores);
+  auto lse = heed::log_sum_exp<Key>(scores);
+  auto context = heed::dot<Key>(weights, std::forward<decltype(v)>(v));
+  return attended{std::move(scores), std::move(weights), std::move(lse), std::move(context)};
 }
 
 /// @{
@@ -109,24 +115,24 @@ auto attend(expression auto const& q, expression auto const& k, expression auto 
 ///     auto q = nn::project_queries(x, p);
 ///     auto k = nn::project_keys(rename<query, key>(x), p);
 ///     auto v = nn::project_values(rename<query, key>(x), p);
-template <class P> auto project_queries(expression auto const& x, P const& p) {
-  auto const q = heed::dot<typename P::model_axis>(x, p.w_q);
+template <class P> auto project_queries(expression auto&& x, P const& p) {
+  auto q = heed::dot<typename P::model_axis>(std::forward<decltype(x)>(x), p.w_q);
   if constexpr (requires { p.b_q; })
-    return q + p.b_q;
+    return std::move(q) + p.b_q;
   else
     return q;
 }
-template <class P> auto project_keys(expression auto const& memory, P const& p) {
-  auto const k = heed::dot<typename P::memory_axis>(memory, p.w_k);
+template <class P> auto project_keys(expression auto&& memory, P const& p) {
+  auto k = heed::dot<typename P::memory_axis>(std::forward<decltype(memory)>(memory), p.w_k);
   if constexpr (requires { p.b_k; })
-    return k + p.b_k;
+    return std::move(k) + p.b_k;
   else
     return k;
 }
-template <class P> auto project_values(expression auto const& memory, P const& p) {
-  auto const v = heed::dot<typename P::memory_axis>(memory, p.w_v);
+template <class P> auto project_values(expression auto&& memory, P const& p) {
+  auto v = heed::dot<typename P::memory_axis>(std::forward<decltype(memory)>(memory), p.w_v);
   if constexpr (requires { p.b_v; })
-    return v + p.b_v;
+    return std::move(v) + p.b_v;
   else
     return v;
 }
@@ -134,10 +140,12 @@ template <class P> auto project_values(expression auto const& memory, P const& p
 /// context W_O + b_O, over all axes of W_O but model: [..., head, d_value] to [..., model]. Refused: what dot refuses.
 ///
 ///     auto y = nn::project_context(nn::attend<key, d_head>(q, k, v).context, p);
-template <class P> auto project_context(expression auto const& context, P const& p) {
-  auto const y = [&]<class... A>(axes<A...>) { return heed::dot<A...>(context, p.w_o); }(typename P::context_axes{});
+template <class P> auto project_context(expression auto&& context, P const& p) {
+  auto y = [&]<class... A>(axes<A...>) {
+    return heed::dot<A...>(std::forward<decltype(context)>(context), p.w_o);
+  }(typename P::context_axes{});
   if constexpr (requires { p.b_o; })
-    return y + p.b_o;
+    return std::move(y) + p.b_o;
   else
     return y;
 }

@@ -89,20 +89,38 @@ struct biased_attention_parameters : attention_parameters<T, Model, Head, DHead,
   }
 };
 
+}  // namespace HEED_ARCH
+}  // namespace nn
+namespace detail {
+inline namespace HEED_ARCH {
+/// f(queries, keys, values) of a sequence that attends to itself.
+template <class Query, class Key, class X, class P, class Positions, class F>
+auto project_each(X&& x, P const& p, Positions const& positions, F const& f) {
+  auto in = detail::self_input<typename P::layer, Query, Key, typename P::model_axis>(std::forward<X>(x), p.w_q);
+  auto q = detail::without_past(positions, nn::project_queries(in, p));
+  auto k = heed::rename<Query, Key>(detail::without_past(positions, nn::project_keys(in, p)));
+  auto v = heed::rename<Query, Key>(nn::project_values(std::move(in), p));
+  return f(std::move(q), std::move(k), std::move(v));
+}
+}  // namespace HEED_ARCH
+}  // namespace detail
+namespace nn {
+inline namespace HEED_ARCH {
+
 /// Self-attention by parts: scores, weights, log_sum_exp, context and output. The mask is applied to the scaled scores,
 /// the positions to queries and keys.
 ///
 ///     auto a = nn::multi_head_attention_parts<query, key>(x, p, nn::causal_mask<query, key>{});
 ///     auto [y, lse] = heed::evaluate(a.output, a.log_sum_exp);
 template <class Query, class Key, class P, class Mask = unchanged_function, class Positions = unchanged_function>
-auto multi_head_attention_parts(expression auto const& x, P const& p, Mask const& mask = {},
+auto multi_head_attention_parts(expression auto&& x, P const& p, Mask const& mask = {},
                                 Positions const& positions = {}) {
-  auto const in = detail::self_input<typename P::layer, Query, Key, typename P::model_axis>(x, p.w_q);
-  auto const q = detail::without_past(positions, nn::project_queries(in, p));
-  auto const k = heed::rename<Query, Key>(detail::without_past(positions, nn::project_keys(in, p)));
-  auto const v = heed::rename<Query, Key>(nn::project_values(in, p));
-  auto const a = nn::attend<Key, typename P::d_head_axis>(q, k, v, mask);
-  return attention_parts{a, nn::project_context(a.context, p)};
+  return detail::project_each<Query, Key>(
+      std::forward<decltype(x)>(x), p, positions, [&](auto&& q, auto&& k, auto&& v) {
+        auto a = nn::attend<Key, typename P::d_head_axis>(std::move(q), std::move(k), std::move(v), mask);
+        auto output = nn::project_context(a.context, p);
+        return attention_parts{std::move(a), std::move(output)};
+      });
 }
 /// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...] that are projected already.
 /// Refused: what attend refuses.
@@ -112,9 +130,11 @@ auto multi_head_attention_parts(expression auto const& x, P const& p, Mask const
 template <class Key, class K, class V, class P, class Mask = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, projected_memory<K, V> const& memory, P const& p,
                                 Mask const& mask = {}) {
-  auto const in = detail::layer_input<typename P::layer, typename P::model_axis>(x, p.w_q);
-  auto const a = nn::attend<Key, typename P::d_head_axis>(nn::project_queries(in, p), memory.keys, memory.values, mask);
-  return attention_parts{a, nn::project_context(a.context, p)};
+  auto in = detail::layer_input<typename P::layer, typename P::model_axis>(x, p.w_q);
+  auto a =
+      nn::attend<Key, typename P::d_head_axis>(nn::project_queries(std::move(in), p), memory.keys, memory.values, mask);
+  auto output = nn::project_context(a.context, p);
+  return attention_parts{std::move(a), std::move(output)};
 }
 /// The same over memory [..., Key, memory]. Refused: a memory without Key or its model axis.
 ///
@@ -135,10 +155,14 @@ auto multi_head_attention_parts(expression auto const& x, expression auto const&
 ///
 /// Refused: an x without Query or the model axis, with the axis Key, or of another value type than the parameters.
 template <class Query, class Key, class P, class Mask = unchanged_function, class Positions = unchanged_function>
-auto multi_head_attention(expression auto const& x, P const& p, Mask const& mask = {},
-                          Positions const& positions = {}) {
+auto multi_head_attention(expression auto&& x, P const& p, Mask const& mask = {}, Positions const& positions = {}) {
   if constexpr (detail::parameters_of_attention<P>)
-    return nn::multi_head_attention_parts<Query, Key>(x, p, mask, positions).output;
+    return detail::project_each<Query, Key>(
+        std::forward<decltype(x)>(x), p, positions, [&](auto&& q, auto&& k, auto&& v) {
+          using DHead = typename P::d_head_axis;  // of the parts only what the output needs
+          auto weights = heed::softmax<Key>(detail::scores_of<Key, DHead>(std::move(q), std::move(k), mask));
+          return nn::project_context(heed::dot<Key>(std::move(weights), std::move(v)), p);
+        });
   else
     return detail::refuse_parameters<detail::attention_word, P>();
 }

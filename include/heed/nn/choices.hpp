@@ -11,23 +11,26 @@ namespace detail {
 inline namespace HEED_ARCH {
 
 /// Calls f(e, past) where f takes two arguments, else f(e): past is the number of positions before the first of e.
-template <class F, class E> auto without_past(F const& f, E const& e) {
+template <class F, class E> auto without_past(F const& f, E&& e) {
+  using Given = std::remove_reference_t<E> const&;
   if constexpr (is_poison<E>)
     return poison{};
-  else if constexpr (expression_like<F> || !std::is_invocable_v<F const&, E const&>) {
+  else if constexpr (expression_like<F> || !std::is_invocable_v<F const&, Given>) {
     HEED_REFUSE("nn: a function of an expression is needed (for a condition say nn::keep(...))",
                 mistakes::it_is_no_function<F>);
     return poison{};
-  } else
-    return f(e);
+  } else if constexpr (std::is_invocable_v<F const&, E>)
+    return f(std::forward<E>(e));
+  else
+    return f(static_cast<Given>(e));
 }
-template <class F, class E> auto with_past(F const& f, E const& e, [[maybe_unused]] extent_t past) {
+template <class F, class E> auto with_past(F const& f, E&& e, [[maybe_unused]] extent_t past) {
   if constexpr (is_poison<E>)
     return poison{};
-  else if constexpr (std::is_invocable_v<F const&, E const&, extent_t>)
+  else if constexpr (std::is_invocable_v<F const&, std::remove_reference_t<E> const&, extent_t>)
     return f(e, past);
   else
-    return detail::without_past(f, e);
+    return detail::without_past(f, std::forward<E>(e));
 }
 
 }  // namespace HEED_ARCH
@@ -40,7 +43,7 @@ inline namespace HEED_ARCH {
 ///
 ///     auto y = nn::feed_forward(x, f, nn::unchanged);
 struct unchanged_function {
-  auto operator()(expression auto const& e) const { return detail::as_node(e); }
+  auto operator()(expression auto&& e) const { return detail::as_node(std::forward<decltype(e)>(e)); }
 };
 inline constexpr unchanged_function unchanged;  ///< `feed_forward(x, p, nn::unchanged)`
 
@@ -53,31 +56,31 @@ namespace activations {
 ///
 ///     auto h = nn::activations::relu(dot<model>(x, w_1));
 struct relu_function {
-  auto operator()(expression auto const& e) const { return heed::relu(e); }
+  auto operator()(expression auto&& e) const { return heed::relu(std::forward<decltype(e)>(e)); }
 };
 /// What activations::gelu is: x Phi(x) (Hendrycks and Gimpel 2016), the axes of x. Refused: integers.
 ///
 ///     auto h = nn::activations::gelu(dot<model>(x, w_1));
 struct gelu_function {
-  auto operator()(expression auto const& e) const { return heed::gelu(e); }
+  auto operator()(expression auto&& e) const { return heed::gelu(std::forward<decltype(e)>(e)); }
 };
 /// What activations::gelu_tanh is: x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2, the axes of x. Refused: integers.
 ///
 ///     auto h = nn::activations::gelu_tanh(dot<model>(x, w_1));
 struct gelu_tanh_function {
-  auto operator()(expression auto const& e) const { return heed::gelu_tanh(e); }
+  auto operator()(expression auto&& e) const { return heed::gelu_tanh(std::forward<decltype(e)>(e)); }
 };
 /// What activations::silu is: x / (1 + exp(-x)), the axes of x. Refused: integers.
 ///
 ///     auto h = nn::activations::silu(dot<model>(x, w_1));
 struct silu_function {
-  auto operator()(expression auto const& e) const { return heed::silu(e); }
+  auto operator()(expression auto&& e) const { return heed::silu(std::forward<decltype(e)>(e)); }
 };
 /// What activations::sigmoid is: 1 / (1 + exp(-x)), the axes of x. Refused: integers.
 ///
 ///     auto h = nn::activations::sigmoid(dot<model>(x, w_1));
 struct sigmoid_function {
-  auto operator()(expression auto const& e) const { return heed::sigmoid(e); }
+  auto operator()(expression auto&& e) const { return heed::sigmoid(std::forward<decltype(e)>(e)); }
 };
 inline constexpr relu_function relu;            ///< Vaswani et al. 2017
 inline constexpr gelu_function gelu;            ///< Hendrycks and Gimpel 2016
@@ -96,7 +99,9 @@ inline constexpr sigmoid_function sigmoid;      ///< of a gated linear unit
 ///     nn::attention_cache<float, decltype(p), key, batch> cache{key{2048}, batch{1}};
 ///     auto z = nn::multi_head_attention<query, key>(x, p, cache, near);
 template <class Query, class Key> struct causal_mask {
-  auto operator()(expression auto const& scores) const { return heed::where(heed::causal<Query, Key>(), scores); }
+  auto operator()(expression auto&& scores) const {
+    return heed::where(heed::causal<Query, Key>(), std::forward<decltype(scores)>(scores));
+  }
   auto operator()(expression auto const& scores, extent_t past) const {
     return heed::where(heed::causal<Query, Key>(past), scores);
   }

@@ -21,12 +21,13 @@ auto decode(Place place, expression auto const& x, Memory const& memory, P const
   else if constexpr (!P::one_model)
     return poison{};
   else {
-    auto const h = nn::residual(place, x, p.attention_norm, self_attention);
-    auto const c = nn::residual(place, h, p.cross_attention_norm, [&](auto const& n) {
+    auto h = nn::residual(place, x, p.attention_norm, self_attention);
+    auto c = nn::residual(place, std::move(h), p.cross_attention_norm, [&](auto const& n) {
       return nn::multi_head_attention<MemoryKey>(n, memory, p.cross_attention, memory_mask);
     });
-    return nn::residual(place, c, p.feed_forward_norm,
-                        [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
+    return nn::residual(place, std::move(c), p.feed_forward_norm, [&](auto&& n) {
+      return detail::either_feed_forward(std::forward<decltype(n)>(n), p.feed_forward, activation);
+    });
   }
 }
 
@@ -144,11 +145,12 @@ auto decoder_layer(Place place, expression auto const& x, P const& p, Cache& cac
     return detail::poison{};
   else {
     return detail::append_or_restore(cache, [&] {
-      auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
+      auto h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
         return nn::multi_head_attention<Query, Key>(n, p.attention, cache, mask, positions);
       });
-      return nn::residual(place, h, p.feed_forward_norm,
-                          [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
+      return nn::residual(place, std::move(h), p.feed_forward_norm, [&](auto&& n) {
+        return detail::either_feed_forward(std::forward<decltype(n)>(n), p.feed_forward, activation);
+      });
     });
   }
 }

@@ -15,12 +15,11 @@ struct encoder_layer_word {
   static constexpr std::string_view name = "encoder_layer";
 };
 /// feed_forward or gated_feed_forward, whichever the parameters are for.
-template <class P, class Activation>
-auto either_feed_forward(expression auto const& x, P const& p, Activation const& f) {
+template <class P, class Activation> auto either_feed_forward(expression auto&& x, P const& p, Activation const& f) {
   if constexpr (requires { p.w_gate; })
-    return nn::gated_feed_forward(x, p, f);
+    return nn::gated_feed_forward(std::forward<decltype(x)>(x), p, f);
   else
-    return nn::feed_forward(x, p, f);
+    return nn::feed_forward(std::forward<decltype(x)>(x), p, f);
 }
 
 }  // namespace HEED_ARCH
@@ -97,11 +96,12 @@ auto encoder_layer(Place place, expression auto const& x, P const& p, Activation
                     axes<typename P::model_axis>>);
     return detail::poison{};
   } else {
-    auto const h = nn::residual(place, x, p.attention_norm, [&](auto const& n) {
-      return nn::multi_head_attention<Query, Key>(n, p.attention, mask, positions);
+    auto h = nn::residual(place, x, p.attention_norm, [&](auto&& n) {
+      return nn::multi_head_attention<Query, Key>(std::forward<decltype(n)>(n), p.attention, mask, positions);
     });
-    return nn::residual(place, h, p.feed_forward_norm,
-                        [&](auto const& n) { return detail::either_feed_forward(n, p.feed_forward, activation); });
+    return nn::residual(place, std::move(h), p.feed_forward_norm, [&](auto&& n) {
+      return detail::either_feed_forward(std::forward<decltype(n)>(n), p.feed_forward, activation);
+    });
   }
 }
 

@@ -114,21 +114,22 @@ template <class T, class Model, class Hidden> struct gated_feed_forward_paramete
 ///
 /// Refused: an x without the model axis or of another value type.
 template <class P, class Activation = activations::relu_function>
-auto feed_forward(expression auto const& x, P const& p, Activation const& activation = {}) {
+auto feed_forward(expression auto&& x, P const& p, Activation const& activation = {}) {
   if constexpr (!requires { p.w_1; })
     return detail::refuse_parameters<detail::feed_forward_word, P>();
   else {
     using Model = typename P::model_axis;
-    auto const in = detail::layer_input<typename P::layer, Model>(x, p.w_1);
-    auto const inner = [&] {
+    auto inner = [&] {
+      auto h =
+          heed::dot<Model>(detail::layer_input<typename P::layer, Model>(std::forward<decltype(x)>(x), p.w_1), p.w_1);
       if constexpr (requires { p.b_1; })
-        return heed::dot<Model>(in, p.w_1) + p.b_1;
+        return std::move(h) + p.b_1;
       else
-        return heed::dot<Model>(in, p.w_1);
+        return h;
     }();
-    auto const y = heed::dot<typename P::hidden_axis>(detail::without_past(activation, inner), p.w_2);
+    auto y = heed::dot<typename P::hidden_axis>(detail::without_past(activation, std::move(inner)), p.w_2);
     if constexpr (requires { p.b_2; })
-      return y + p.b_2;
+      return std::move(y) + p.b_2;
     else
       return y;
   }
@@ -140,14 +141,14 @@ auto feed_forward(expression auto const& x, P const& p, Activation const& activa
 ///     nn::gated_feed_forward_parameters<float, model, hidden> p;
 ///     auto y = nn::gated_feed_forward(x, p);
 template <class P, class Activation = activations::silu_function>
-auto gated_feed_forward(expression auto const& x, P const& p, Activation const& activation = {}) {
+auto gated_feed_forward(expression auto&& x, P const& p, Activation const& activation = {}) {
   if constexpr (!requires { p.w_gate; })
     return detail::refuse_parameters<detail::gated_feed_forward_word, P>();
   else {
     using Model = typename P::model_axis;
-    auto const in = detail::layer_input<typename P::layer, Model>(x, p.w_gate);
-    auto const gate = detail::without_past(activation, heed::dot<Model>(in, p.w_gate));
-    return heed::dot<typename P::hidden_axis>(gate * heed::dot<Model>(in, p.w_up), p.w_down);
+    auto in = detail::layer_input<typename P::layer, Model>(std::forward<decltype(x)>(x), p.w_gate);
+    auto gate = detail::without_past(activation, heed::dot<Model>(in, p.w_gate));
+    return heed::dot<typename P::hidden_axis>(std::move(gate) * heed::dot<Model>(std::move(in), p.w_up), p.w_down);
   }
 }
 

@@ -43,8 +43,9 @@ template <class T, class Model> struct layer_norm_parameters {
     detail::check_parameters<layer_norm_parameters, X...>();
     std::fill(gamma.begin(), gamma.end(), T(1.F));
   }
-  auto operator()(expression auto const& x) const {
-    return heed::layer_norm<Model>(detail::layer_input<layer, Model>(x, gamma), gamma, beta, eps);
+  auto operator()(expression auto&& x) const {
+    return heed::layer_norm<Model>(detail::layer_input<layer, Model>(std::forward<decltype(x)>(x), gamma), gamma, beta,
+                                   eps);
   }
 
   template <class Self, class F> static void visit(Self& p, F&& f) { f(p.gamma), f(p.beta); }
@@ -73,8 +74,8 @@ template <class T, class Model> struct rms_norm_parameters {
     detail::check_parameters<rms_norm_parameters, X...>();
     std::fill(gain.begin(), gain.end(), T(1.F));
   }
-  auto operator()(expression auto const& x) const {
-    return heed::rms_norm<Model>(detail::layer_input<layer, Model>(x, gain), gain, eps);
+  auto operator()(expression auto&& x) const {
+    return heed::rms_norm<Model>(detail::layer_input<layer, Model>(std::forward<decltype(x)>(x), gain), gain, eps);
   }
 
   template <class Self, class F> static void visit(Self& p, F&& f) { f(p.gain); }
@@ -108,13 +109,13 @@ inline namespace HEED_ARCH {
 /// A sub-layer in its residual connection: norm(x + f(x)), or x + f(norm(x)).
 ///
 ///     auto h = nn::residual(nn::pre_norm, x, norm, [&](auto const& n) { return nn::feed_forward(n, p); });
-template <class Norm, class F>
-auto residual(norm_after, expression auto const& x, Norm const& norm, F const& sub_layer) {
-  return norm(x + sub_layer(x));
+template <class Norm, class F> auto residual(norm_after, expression auto&& x, Norm const& norm, F const& sub_layer) {
+  auto y = sub_layer(std::as_const(x));
+  return norm(std::forward<decltype(x)>(x) + std::move(y));
 }
-template <class Norm, class F>
-auto residual(norm_before, expression auto const& x, Norm const& norm, F const& sub_layer) {
-  return x + sub_layer(norm(x));
+template <class Norm, class F> auto residual(norm_before, expression auto&& x, Norm const& norm, F const& sub_layer) {
+  auto y = sub_layer(norm(std::as_const(x)));
+  return std::forward<decltype(x)>(x) + std::move(y);
 }
 /// @}
 

@@ -195,7 +195,8 @@ template <class P, class First, class... Part, class... X> constexpr void check_
 template <class E, class A>
 inline constexpr bool is_misfit = !is_poison<E> && !contains<A, typename std::remove_cvref_t<E>::axes_type>;
 /// The input of a layer as a node; refused, once, unless it has the axes A... and the value type of the weight.
-template <class Word, class... A, class E, class W> auto layer_input(E const& x, W const&) {
+template <class Word, class... A, class X, class W> auto layer_input(X&& x, W const&) {
+  using E = std::remove_cvref_t<X>;
   if constexpr (is_poison<E> || is_poison<W>)
     return poison{};
   else {
@@ -211,12 +212,13 @@ template <class Word, class... A, class E, class W> auto layer_input(E const& x,
                   mistakes::value_types_differ<Word, V, typename node_of<W>::value_type>);
       return poison{};
     } else
-      return detail::as_node(x);
+      return detail::as_node(std::forward<X>(x));
   }
 }
 
 /// The same for a layer in which a sequence attends to itself: its keys take a name of their own.
-template <class Word, class Query, class Key, class Model, class E, class W> auto self_input(E const& x, W const& w) {
+template <class Word, class Query, class Key, class Model, class X, class W> auto self_input(X&& x, W const& w) {
+  using E = std::remove_cvref_t<X>;
   if constexpr (std::is_same_v<Query, Key>) {
     HEED_REFUSE("layer: queries and keys are one axis (a forgotten rename?)",
                 mistakes::query_and_key_are_one_axis<Word, Key>);
@@ -231,7 +233,7 @@ template <class Word, class Query, class Key, class Model, class E, class W> aut
                 mistakes::axis_is_already_there<Word, Key, typename E::axes_type>);
     return poison{};
   } else
-    return detail::layer_input<Word, Query, Model>(x, w);
+    return detail::layer_input<Word, Query, Model>(std::forward<X>(x), w);
 }
 
 template <class... L, class Extents> constexpr extent_t count_elements(shape_list<L...>, Extents const& e) {

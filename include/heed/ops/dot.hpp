@@ -16,6 +16,41 @@ struct dot_word {
   static constexpr std::string_view name = "dot", takes = "both operands are expressions",
                                     instead = " (a number is multiplied by *, of a cache say view())";
 };
+template <class... A, class LN, class RN> auto contracted(LN left, RN right) {
+  if constexpr (is_poison<LN> || is_poison<RN>)
+    return poison{};
+  else {
+    using LA = typename LN::axes_type;
+    using RA = typename RN::axes_type;
+    using L = typename LN::value_type;
+    using R = typename RN::value_type;
+    using MissingLeft = typename first_missing<LA, A...>::type;
+    using MissingRight = typename first_missing<RA, A...>::type;
+    if constexpr (!good_tags<A...>) {
+      HEED_REFUSE_TAGS(dot_word, A...);
+      return poison{};
+    } else if constexpr (!std::is_same_v<MissingLeft, no_axis>) {
+      HEED_REFUSE("dot: the left operand has no such axis",
+                  mistakes::contracted_axis_missing_in_left_operand<dot_word, MissingLeft, LA, RA>);
+      return poison{};
+    } else if constexpr (!std::is_same_v<MissingRight, no_axis>) {
+      HEED_REFUSE("dot: the right operand has no such axis",
+                  mistakes::contracted_axis_missing_in_right_operand<dot_word, MissingRight, LA, RA>);
+      return poison{};
+    } else if constexpr (!is_real<L> || !is_real<R>) {
+      HEED_REFUSE("dot: real values are needed (say cast)",
+                  mistakes::value_type_does_not_serve<dot_word, std::conditional_t<is_real<L>, R, L>>);
+      return poison{};
+    } else if constexpr (!std::is_same_v<L, R>) {
+      HEED_REFUSE("dot: the value types of the operands differ (say cast)",
+                  mistakes::value_types_differ<dot_word, L, R>);
+      return poison{};
+    } else {
+      detail::check_extents(intersection<LA, RA>{}, "dot", left, right);
+      return contraction<axes<A...>, LN, RN>(std::move(left), std::move(right), detail::fresh_id());
+    }
+  }
+}
 }  // namespace HEED_ARCH
 }  // namespace detail
 
@@ -29,45 +64,9 @@ inline namespace HEED_ARCH {
 ///     auto y = dot<head, d_head>(c, w_o);
 ///
 /// Refused: an axis of A... that one side lacks, integers, float beside double. shape_error: extents that differ.
-template <class... A> auto dot(expression auto const& left, expression auto const& right) {
-  using LE = std::remove_cvref_t<decltype(left)>;
-  using RE = std::remove_cvref_t<decltype(right)>;
-  if constexpr (detail::is_poison<LE> || detail::is_poison<RE>)
-    return detail::poison{};
-  else {
-    using LA = typename LE::axes_type;
-    using RA = typename RE::axes_type;
-    using L = typename detail::node_of<LE>::value_type;
-    using R = typename detail::node_of<RE>::value_type;
-    using MissingLeft = typename detail::first_missing<LA, A...>::type;
-    using MissingRight = typename detail::first_missing<RA, A...>::type;
-    if constexpr (!detail::good_tags<A...>) {
-      HEED_REFUSE_TAGS(detail::dot_word, A...);
-      return detail::poison{};
-    } else if constexpr (!std::is_same_v<MissingLeft, detail::no_axis>) {
-      HEED_REFUSE("dot: the left operand has no such axis",
-                  detail::mistakes::contracted_axis_missing_in_left_operand<detail::dot_word, MissingLeft, LA, RA>);
-      return detail::poison{};
-    } else if constexpr (!std::is_same_v<MissingRight, detail::no_axis>) {
-      HEED_REFUSE("dot: the right operand has no such axis",
-                  detail::mistakes::contracted_axis_missing_in_right_operand<detail::dot_word, MissingRight, LA, RA>);
-      return detail::poison{};
-    } else if constexpr (!detail::is_real<L> || !detail::is_real<R>) {
-      HEED_REFUSE(
-          "dot: real values are needed (say cast)",
-          detail::mistakes::value_type_does_not_serve<detail::dot_word, std::conditional_t<detail::is_real<L>, R, L>>);
-      return detail::poison{};
-    } else if constexpr (!std::is_same_v<L, R>) {
-      HEED_REFUSE("dot: the value types of the operands differ (say cast)",
-                  detail::mistakes::value_types_differ<detail::dot_word, L, R>);
-      return detail::poison{};
-    } else {
-      auto l = detail::as_node(left);
-      auto r = detail::as_node(right);
-      detail::check_extents(detail::intersection<LA, RA>{}, "dot", l, r);
-      return detail::contraction<axes<A...>, decltype(l), decltype(r)>(std::move(l), std::move(r), detail::fresh_id());
-    }
-  }
+template <class... A> auto dot(expression auto&& left, expression auto&& right) {
+  return detail::contracted<A...>(detail::as_node(std::forward<decltype(left)>(left)),
+                                  detail::as_node(std::forward<decltype(right)>(right)));
 }
 /// @private
 template <class... A, class L, class R>

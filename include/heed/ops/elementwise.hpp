@@ -25,15 +25,17 @@ struct broadcast_axes<L, R> {
 };
 template <class L, class R> using broadcast_t = typename broadcast_axes<L, R>::type;
 
-template <class Op, class T, class Axes, class... E> auto make_map(Op op, E... e) {
-  constexpr bool heavy = (E::heavy || ...);
-  return map<Op, T, Axes, E...>(op, heavy ? detail::fresh_id() : 0, std::move(e)...);
+template <class Op, class T, class Axes, class... E> auto make_map(Op op, E&&... e) {
+  constexpr bool heavy = (std::remove_cvref_t<E>::heavy || ...);
+  return map<Op, T, Axes, std::remove_cvref_t<E>...>(op, heavy ? detail::fresh_id() : 0, std::forward<E>(e)...);
 }
-template <class To, class N> auto cast_node(N n) {
-  if constexpr (std::is_same_v<typename N::value_type, To>)
-    return n;
+/// n itself (a reference) where its values are of that type already.
+template <class To, class N> decltype(auto) cast_node(N&& n) {
+  using From = std::remove_cvref_t<N>;
+  if constexpr (std::is_same_v<typename From::value_type, To>)
+    return static_cast<N&&>(n);
   else
-    return detail::make_map<ops::cast_to<To>, To, typename N::axes_type>(ops::cast_to<To>{}, std::move(n));
+    return detail::make_map<ops::cast_to<To>, To, typename From::axes_type>(ops::cast_to<To>{}, std::forward<N>(n));
 }
 
 /// A number beside an expression of value type T: of that type, but a fraction beside integers stays a fraction.
@@ -47,11 +49,11 @@ template <class T, class S> auto number_beside(S s) {
   else
     return scalar<std::int64_t>(static_cast<std::int64_t>(s));
 }
-template <class Other, class E> auto operand_node(E const& e) {
+template <class Other, class E> auto operand_node(E&& e) {
   if constexpr (plain_number<E>) {
     return detail::number_beside<typename node_of<Other>::value_type>(e);
   } else
-    return detail::as_node(e);
+    return detail::as_node(std::forward<E>(e));
 }
 
 template <class N> inline constexpr bool is_scalar = false;
@@ -118,14 +120,10 @@ inline constexpr bool adds_a_mask = (std::is_same_v<Op, ops::plus> ||
                                      std::is_same_v<Op, ops::minus>)&&((is_real<L> && std::is_same_v<R, bool>) ||
                                                                        (is_real<R> && std::is_same_v<L, bool>));
 
-template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE const& le, RE const& re) {
-  if constexpr (is_poison<LE> || is_poison<RE>)
+template <class Op, class Result, spans Rule, class L, class R> auto elementwise(L l, R r) {
+  if constexpr (is_poison<L> || is_poison<R>)
     return poison{};
   else {
-    auto l = detail::operand_node<RE>(le);
-    auto r = detail::operand_node<LE>(re);
-    using L = decltype(l);
-    using R = decltype(r);
     using T = typename arithmetic_type<L, R>::type;
     if constexpr (std::is_void_v<T>) {
       HEED_REFUSE("operator: the value types of the operands differ (say cast)",
@@ -150,36 +148,34 @@ template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE
     }
   }
 }
+template <class Op, class Result, spans Rule, class LE, class RE> auto binary(LE&& le, RE&& re) {
+  return detail::elementwise<Op, Result, Rule>(detail::operand_node<RE>(std::forward<LE>(le)),
+                                               detail::operand_node<LE>(std::forward<RE>(re)));
+}
 /// / and %: real division for reals, rounding down for integers.
-template <class LE, class RE> auto divide(LE const& le, RE const& re) {
-  if constexpr (is_poison<LE> || is_poison<RE>)
+template <class L, class R> auto divide(L l, R r) {
+  if constexpr (is_poison<L> || is_poison<R>)
     return poison{};
   else {
-    using T =
-        typename arithmetic_type<decltype(detail::operand_node<RE>(le)), decltype(detail::operand_node<LE>(re))>::type;
-    if constexpr (is_integer<T>)
-      return detail::binary<ops::floor_divided, void, spans::scaled>(le, re);
-    else
-      return detail::binary<ops::divided, void, spans::scaled>(le, re);
+    using T = typename arithmetic_type<L, R>::type;
+    using Op = std::conditional_t<is_integer<T>, ops::floor_divided, ops::divided>;
+    return detail::elementwise<Op, void, spans::scaled>(std::move(l), std::move(r));
   }
 }
-template <class Op, class E> auto unary(E const& e, Op op = {}) {
-  if constexpr (is_poison<E>)
+template <class Op, class N> auto unary(N n, Op op = {}) {
+  if constexpr (is_poison<N>)
     return poison{};
-  else {
-    auto n = detail::as_node(e);
-    using N = decltype(n);
+  else
     return detail::make_map<Op, typename N::value_type, typename N::axes_type>(op, std::move(n));
-  }
 }
 /// Functions of real values only.
-template <class Op, class E> auto real_unary(E const& e, Op op = {}) {
-  if constexpr (!is_poison<E> && !is_real<typename node_of<E>::value_type>) {
+template <class Op, class N> auto real_unary(N n, Op op = {}) {
+  if constexpr (!is_poison<N> && !is_real<typename N::value_type>) {
     HEED_REFUSE("a function of real values: cast the operand first",
-                mistakes::value_type_does_not_serve<Op, typename node_of<E>::value_type>);
+                mistakes::value_type_does_not_serve<Op, typename N::value_type>);
     return poison{};
   } else
-    return detail::unary<Op>(e, op);
+    return detail::unary<Op>(std::move(n), op);
 }
 template <class E> struct value_or_number { using type = std::remove_cvref_t<E>; };
 template <expression_like E> struct value_or_number<E> { using type = typename node_of<E>::value_type; };
@@ -228,16 +224,24 @@ concept some_expression = operand_like<L> && operand_like<R> &&(expression_like<
 // ---------------------------------------------------------------- operators, found by argument-dependent lookup
 template <class L, class R>
   requires some_expression<L, R>
-auto operator+(L const& l, R const& r) { return detail::binary<ops::plus, void, spans::nested>(l, r); }
+auto operator+(L&& l, R&& r) {
+  return detail::binary<ops::plus, void, spans::nested>(std::forward<L>(l), std::forward<R>(r));
+}
 template <class L, class R>
   requires some_expression<L, R>
-auto operator-(L const& l, R const& r) { return detail::binary<ops::minus, void, spans::nested>(l, r); }
+auto operator-(L&& l, R&& r) {
+  return detail::binary<ops::minus, void, spans::nested>(std::forward<L>(l), std::forward<R>(r));
+}
 template <class L, class R>
   requires some_expression<L, R>
-auto operator*(L const& l, R const& r) { return detail::binary<ops::times, void, spans::scaled>(l, r); }
+auto operator*(L&& l, R&& r) {
+  return detail::binary<ops::times, void, spans::scaled>(std::forward<L>(l), std::forward<R>(r));
+}
 template <class L, class R>
   requires some_expression<L, R>
-auto operator/(L const& l, R const& r) { return detail::divide(l, r); }
+auto operator/(L&& l, R&& r) {
+  return detail::divide(detail::operand_node<R>(std::forward<L>(l)), detail::operand_node<L>(std::forward<R>(r)));
+}
 template <class L, class R>
   requires some_expression<L, R>
 auto operator%(L const& l, R const& r) {
@@ -289,7 +293,9 @@ template <expression_like E> auto operator!(E const& e) {
     return detail::make_map<ops::inverted, bool, typename decltype(n)::axes_type>(ops::inverted{}, std::move(n));
   }
 }
-template <expression_like E> auto operator-(E const& e) { return detail::unary<ops::negated>(e); }
+template <expression_like E> auto operator-(E&& e) {
+  return detail::unary<ops::negated>(detail::as_node(std::forward<E>(e)));
+}
 
 // ---------------------------------------------------------------- what is not there, and what to say instead
 struct cast_word {
@@ -327,18 +333,42 @@ inline namespace HEED_ARCH {
 /// 1 / (1 + exp(-x)), `silu(x)` = x sigmoid(x). Integers are taken by abs and relu alone; refused elsewhere: say cast.
 ///
 ///     auto h = gelu(dot<model>(x, w_1) + b_1);
-auto exp(expression auto const& x) { return detail::real_unary<detail::ops::exponential>(x); }
-auto log(expression auto const& x) { return detail::real_unary<detail::ops::logarithm>(x); }
-auto sqrt(expression auto const& x) { return detail::real_unary<detail::ops::square_root>(x); }
-auto rsqrt(expression auto const& x) { return detail::real_unary<detail::ops::reciprocal_root>(x); }
-auto tanh(expression auto const& x) { return detail::real_unary<detail::ops::hyperbolic_tangent>(x); }
-auto floor(expression auto const& x) { return detail::real_unary<detail::ops::rounded_down>(x); }
-auto abs(expression auto const& x) { return detail::unary<detail::ops::absolute>(x); }
-auto relu(expression auto const& x) { return detail::unary<detail::ops::rectified>(x); }
-auto gelu(expression auto const& x) { return detail::real_unary<detail::ops::gaussian_unit>(x); }
-auto gelu_tanh(expression auto const& x) { return detail::real_unary<detail::ops::gaussian_unit_tanh>(x); }
-auto silu(expression auto const& x) { return detail::real_unary<detail::ops::sigmoid_unit>(x); }
-auto sigmoid(expression auto const& x) { return detail::real_unary<detail::ops::logistic>(x); }
+auto exp(expression auto&& x) {
+  return detail::real_unary<detail::ops::exponential>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto log(expression auto&& x) {
+  return detail::real_unary<detail::ops::logarithm>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto sqrt(expression auto&& x) {
+  return detail::real_unary<detail::ops::square_root>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto rsqrt(expression auto&& x) {
+  return detail::real_unary<detail::ops::reciprocal_root>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto tanh(expression auto&& x) {
+  return detail::real_unary<detail::ops::hyperbolic_tangent>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto floor(expression auto&& x) {
+  return detail::real_unary<detail::ops::rounded_down>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto abs(expression auto&& x) {
+  return detail::unary<detail::ops::absolute>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto relu(expression auto&& x) {
+  return detail::unary<detail::ops::rectified>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto gelu(expression auto&& x) {
+  return detail::real_unary<detail::ops::gaussian_unit>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto gelu_tanh(expression auto&& x) {
+  return detail::real_unary<detail::ops::gaussian_unit_tanh>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto silu(expression auto&& x) {
+  return detail::real_unary<detail::ops::sigmoid_unit>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto sigmoid(expression auto&& x) {
+  return detail::real_unary<detail::ops::logistic>(detail::as_node(std::forward<decltype(x)>(x)));
+}
 /// @}
 
 /// cap tanh(x / cap), the axes of x. A cap of 0 or infinity is off; a negative or NaN cap is std::invalid_argument.
@@ -348,10 +378,11 @@ auto sigmoid(expression auto const& x) { return detail::real_unary<detail::ops::
 /// Refused: integers, a cap that is an expression.
 template <std::convertible_to<double> Cap>
   requires(!expression<Cap>)
-auto softcap(expression auto const& x, Cap number) {
+auto softcap(expression auto&& x, Cap number) {
   auto const cap = static_cast<double>(number);
   if (!(cap >= 0)) throw std::invalid_argument("softcap: the cap must be 0 or more, not " + std::to_string(cap));
-  return detail::real_unary<detail::ops::capped>(x, detail::ops::capped{cap});
+  return detail::real_unary<detail::ops::capped>(detail::as_node(std::forward<decltype(x)>(x)),
+                                                 detail::ops::capped{cap});
 }
 /// @{
 /// Elementwise x^y, the smaller, the larger. Of two operands one's axes must contain the other's; numbers take the

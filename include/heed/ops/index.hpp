@@ -123,7 +123,7 @@ auto index() {
 /// Refused: a float as condition, a condition wider than x, integers as x. shape_error: extents that differ.
 template <class M, class X>
   requires(detail::expression_like<M>&& detail::expression_like<X>)
-auto where(M const& keep, X const& x) {
+auto where(M const& keep, X&& x) {
   if constexpr (detail::is_poison<M> || detail::is_poison<X>)
     return detail::poison{};
   else if constexpr (detail::is_real<typename detail::node_of<M>::value_type>) {
@@ -132,7 +132,7 @@ auto where(M const& keep, X const& x) {
     return detail::poison{};
   } else {
     auto m = detail::cast_node<bool>(detail::as_node(keep));
-    auto v = detail::as_node(x);
+    auto v = detail::as_node(std::forward<X>(x));
     using MA = typename decltype(m)::axes_type;
     using XA = typename decltype(v)::axes_type;
     if constexpr (!detail::subset<MA, XA>) {

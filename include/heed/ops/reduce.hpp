@@ -68,14 +68,13 @@ template <class List, class A, class... R> struct first_missing<List, A, R...> {
   using type = typename std::conditional_t<contains<A, List>, first_missing<List, R...>, type_tag<A>>::type;
 };
 
-template <class Kind, class... A, class E, class Sink = no_axis>
-auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
-  if constexpr (is_poison<E> || is_poison<Sink>)
+template <class Kind, class... A, class N, class Sink = no_axis> auto reduce(Kind kind, N n, Sink const& sink = {}) {
+  if constexpr (is_poison<N> || is_poison<Sink>)
     return poison{};
   else {
-    using Axes = typename E::axes_type;
+    using Axes = typename N::axes_type;
     using Missing = typename first_missing<Axes, A...>::type;
-    using V = typename node_of<E>::value_type;
+    using V = typename N::value_type;
     if constexpr (!good_tags<A...>) {
       HEED_REFUSE_TAGS(Kind, A...);
       return poison{};
@@ -87,8 +86,6 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
       HEED_REFUSE("reduction: real values are needed (say cast)", mistakes::value_type_does_not_serve<Kind, V>);
       return poison{};
     } else {
-      auto n = detail::as_node(e);
-      using N = decltype(n);
       if constexpr (std::is_same_v<Sink, no_axis>)
         return reduction<Kind, axes<A...>, N>(kind, std::move(n), no_axis{}, detail::fresh_id());
       else if constexpr (expression_like<Sink> && is_real<typename value_or_number<Sink>::type> &&
@@ -97,7 +94,7 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
                     mistakes::value_types_differ<Kind, V, typename value_or_number<Sink>::type>);
         return poison{};
       } else {
-        auto s = detail::cast_node<V>(detail::operand_node<E>(sink));
+        auto s = detail::cast_node<V>(detail::operand_node<N>(sink));
         using S = decltype(s);
         if constexpr (!subset<typename S::axes_type, difference<Axes, axes<A...>>>) {
           HEED_REFUSE(
@@ -114,12 +111,12 @@ auto reduce(Kind kind, E const& e, Sink const& sink = {}) {
 }
 
 /// One axis, not several: argmax, cumsum and the norms go over one.
-template <class Kind, class... A, class E> auto reduce_one(Kind kind, E const& e) {
-  if constexpr (sizeof...(A) > 1 && !is_poison<E>) {
+template <class Kind, class... A, class N> auto reduce_one(Kind kind, N n) {
+  if constexpr (sizeof...(A) > 1 && !is_poison<N>) {
     HEED_REFUSE("it goes over one axis (merge them first)", mistakes::one_axis_is_needed<Kind, axes<A...>>);
     return poison{};
   } else
-    return detail::reduce<Kind, A...>(kind, e);
+    return detail::reduce<Kind, A...>(kind, std::move(n));
 }
 /// Whether a gain, gamma or beta fits the elements of a norm over A. Where A is missing the norm itself says so.
 template <class A, class E, class P> inline constexpr bool norm_part_fits = true;
@@ -160,8 +157,8 @@ inline namespace HEED_ARCH {
 ///     auto w = softmax<key>(dot<d_head>(q, k) / 8.f);
 ///
 /// Refused: an axis that x lacks, integers.
-template <class... A> auto softmax(expression auto const& x) {
-  return detail::reduce<detail::kinds::softmax, A...>({}, x);
+template <class... A> auto softmax(expression auto&& x) {
+  return detail::reduce<detail::kinds::softmax, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
 }
 /// The same with one extra logit that has no value: exp(sink) joins the sum (Xiao et al. 2024). A number, or an expression
 /// whose axes lie within x's without A; -infinity switches it off.
@@ -169,8 +166,8 @@ template <class... A> auto softmax(expression auto const& x) {
 ///     auto w = softmax<key>(s, sink);  // sink [head]
 ///
 /// Refused: as above, a sink with other axes or of another real type.
-template <class... A, detail::operand_like Sink> auto softmax(expression auto const& x, Sink const& sink) {
-  return detail::reduce<detail::kinds::softmax, A...>({}, x, sink);
+template <class... A, detail::operand_like Sink> auto softmax(expression auto&& x, Sink const& sink) {
+  return detail::reduce<detail::kinds::softmax, A...>({}, detail::as_node(std::forward<decltype(x)>(x)), sink);
 }
 /// @{
 /// Natural logarithm of the sum over A... of exp(x), x's axes without A...; -infinity for an empty row (or its sink).
@@ -178,11 +175,11 @@ template <class... A, detail::operand_like Sink> auto softmax(expression auto co
 ///     auto [c, lse] = evaluate(dot<key>(softmax<key>(s), v), log_sum_exp<key>(s));
 ///
 /// Refused: what softmax refuses.
-template <class... A> auto log_sum_exp(expression auto const& x) {
-  return detail::reduce<detail::kinds::log_sum_exp, A...>({}, x);
+template <class... A> auto log_sum_exp(expression auto&& x) {
+  return detail::reduce<detail::kinds::log_sum_exp, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
 }
-template <class... A, detail::operand_like Sink> auto log_sum_exp(expression auto const& x, Sink const& sink) {
-  return detail::reduce<detail::kinds::log_sum_exp, A...>({}, x, sink);
+template <class... A, detail::operand_like Sink> auto log_sum_exp(expression auto&& x, Sink const& sink) {
+  return detail::reduce<detail::kinds::log_sum_exp, A...>({}, detail::as_node(std::forward<decltype(x)>(x)), sink);
 }
 /// @}
 /// The sum of the kept elements over A..., x's axes without A...; 0 for none. Integers and truth values are summed in 64 bits.
@@ -190,35 +187,41 @@ template <class... A, detail::operand_like Sink> auto log_sum_exp(expression aut
 ///     auto seen = sum<key>(cast<int>(keep));
 ///
 /// Refused: an axis that x lacks.
-template <class... A> auto sum(expression auto const& x) { return detail::reduce<detail::kinds::sum, A...>({}, x); }
+template <class... A> auto sum(expression auto&& x) {
+  return detail::reduce<detail::kinds::sum, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
+}
 /// The mean of the kept elements over A..., x's axes without A...; 0 for none. Refused: an axis that x lacks, integers.
 ///
 ///     auto pooled = mean<query>(where(index<query>() < length, x));
-template <class... A> auto mean(expression auto const& x) { return detail::reduce<detail::kinds::mean, A...>({}, x); }
+template <class... A> auto mean(expression auto&& x) {
+  return detail::reduce<detail::kinds::mean, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
+}
 /// The largest kept element over A..., x's axes without A...; -infinity for none. Refused: an axis that x lacks.
 ///
 ///     auto score = sum<query>(max<key>(dot<d_head>(q, k)));  // MaxSim (Khattab and Zaharia 2020)
-template <class... A> auto max(expression auto const& x) { return detail::reduce<detail::kinds::maximum, A...>({}, x); }
+template <class... A> auto max(expression auto&& x) {
+  return detail::reduce<detail::kinds::maximum, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
+}
 /// The population's variance over A...: mean of (x - mean)^2, of the kept elements; x's axes without A.... Refused: an axis
 /// that x lacks, integers.
 ///
 ///     auto y = (x - mean<model>(x)) * rsqrt(variance<model>(x) + 1e-5);
-template <class... A> auto variance(expression auto const& x) {
-  return detail::reduce<detail::kinds::variance, A...>({}, x);
+template <class... A> auto variance(expression auto&& x) {
+  return detail::reduce<detail::kinds::variance, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
 }
 /// The coordinate along A of the largest kept element, the lowest of equals; a NaN counts as the largest; -1 for an empty
 /// row. 64-bit integers, x's axes without A. Refused: an axis that x lacks, several axes.
 ///
 ///     tensor next = evaluate(argmax<word>(logits));
-template <class... A> auto argmax(expression auto const& x) {
-  return detail::reduce_one<detail::kinds::argmax, A...>({}, x);
+template <class... A> auto argmax(expression auto&& x) {
+  return detail::reduce_one<detail::kinds::argmax, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
 }
 /// Running sum along A: y_i = sum of x_j over j <= i, excluded elements add nothing. The axes of x. Refused: an axis that x
 /// lacks, several axes.
 ///
 ///     auto document = cumsum<token>(cast<int>(ids == separator));
-template <class... A> auto cumsum(expression auto const& x) {
-  return detail::reduce_one<detail::kinds::cumulative_sum, A...>({}, x);
+template <class... A> auto cumsum(expression auto&& x) {
+  return detail::reduce_one<detail::kinds::cumulative_sum, A...>({}, detail::as_node(std::forward<decltype(x)>(x)));
 }
 /// gamma (x - mean) / sqrt(variance + eps) + beta over A (Ba et al. 2016), the axes of x. gamma and beta are numbers or
 /// expressions over axes of x.
@@ -227,27 +230,29 @@ template <class... A> auto cumsum(expression auto const& x) {
 ///
 /// Refused: an axis that x lacks, integers, a gamma or beta whose axes and x's do not nest, or of another real type.
 template <class A, detail::operand_like Gamma, detail::operand_like Beta>
-auto layer_norm(expression auto const& x, Gamma const& gamma, Beta const& beta, double eps = 1e-5) {
+auto layer_norm(expression auto&& x, Gamma const& gamma, Beta const& beta, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (!detail::norm_part_fits<A, E, Gamma>)
     return detail::refuse_norm_part<detail::gamma_part, E, Gamma>();
   else if constexpr (!detail::norm_part_fits<A, E, Beta>)
     return detail::refuse_norm_part<detail::beta_part, E, Beta>();
   else
-    return detail::reduce<detail::kinds::standardised, A>({true, eps}, x) * gamma + beta;
+    return detail::reduce<detail::kinds::standardised, A>({true, eps}, detail::as_node(std::forward<decltype(x)>(x))) *
+               gamma +
+           beta;
 }
 /// gain x / sqrt(mean(x^2) + eps) over A (Zhang and Sennrich 2019), the axes of x.
 ///
 ///     auto y = rms_norm<model>(x, gain, 1e-6);
 ///
 /// Refused: what layer_norm refuses.
-template <class A, detail::operand_like Gain>
-auto rms_norm(expression auto const& x, Gain const& gain, double eps = 1e-5) {
+template <class A, detail::operand_like Gain> auto rms_norm(expression auto&& x, Gain const& gain, double eps = 1e-5) {
   using E = std::remove_cvref_t<decltype(x)>;
   if constexpr (!detail::norm_part_fits<A, E, Gain>)
     return detail::refuse_norm_part<detail::gain_part, E, Gain>();
   else
-    return detail::reduce<detail::kinds::standardised, A>({false, eps}, x) * gain;
+    return detail::reduce<detail::kinds::standardised, A>({false, eps}, detail::as_node(std::forward<decltype(x)>(x))) *
+           gain;
 }
 }  // namespace HEED_ARCH
 }  // namespace heed

@@ -219,7 +219,7 @@ template <class From, class To> auto rename(expression auto const& x) {
       HEED_REFUSE("rename: the extents differ", detail::mistakes::renamed_extents_differ<From, To>);
       return detail::poison{};
     } else {
-      auto n = detail::as_node(x);
+      auto const& n = detail::node_in(x);
       if constexpr (!detail::is_dynamic<To>) {
         extent_t const e = n.template extent<From>();
         if (e != detail::dynamic && e != To::static_extent)
