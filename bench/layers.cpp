@@ -2,7 +2,8 @@
 // links: benchmark
 // In: nothing, or Google Benchmark's flags. Out: one layer with the shapes of known models, its attention alone and the whole
 // block: a prompt of 512 and of 2048 tokens and the step after 2048 of them, fused and node by node, with the size of the layer's
-// cache. GPT-3's block of 1.8e9 parameters takes minutes a line and about 16 GiB; --benchmark_filter=GPT-2 chooses.
+// cache; and what a layer of 16 tokens costs beside its kernels, in microseconds (us_each). GPT-3's block of 1.8e9 parameters
+// takes minutes a line and about 16 GiB; --benchmark_filter=GPT-2 chooses.
 // Next: contraction.cpp, the products inside.
 #include "inputs.hpp"
 #include "measure.hpp"
@@ -246,9 +247,35 @@ template <class Layer, bool Steps = true> void all_of(sizes const& s) {
   lines<Layer, Steps, block_of<Layer>>("block", s);
 }
 
+/// What a small layer costs beside its kernels: made anew each time, as a loop over tokens does, and over no tokens, for which the
+/// kernels have nothing to do.
+template <class Layer, class P> job made_each_time(layer<P> const& in, extent_t queries, bool runs) {
+  auto const x = filled<tokens>(99, batch{1}, query{queries}, model{in.shape.model});
+  auto const out = std::make_shared<tokens>(x);
+  auto const memory = std::make_shared<heed::workspace>();
+  auto const run = [=, p = in.parameters](int threads) {
+    auto const y = Layer::prompt(x, *p);
+    if (runs)
+      heed::evaluate_into(heed::policy{.threads = threads, .memory = memory.get()}, *out, y);
+    else
+      benchmark::DoNotOptimize(&y);
+  };
+  return {.run = run, .items = 1};
+}
+template <class Layer, class Inputs> void small(std::string const& name, sizes const& s) {
+  compare<Inputs>(name, s,
+                  {{"whole", [](Inputs const& in) { return made_each_time<Layer>(in, in.shape.queries, true); }},
+                   {"of_no_tokens", [](Inputs const& in) { return made_each_time<Layer>(in, 0, true); }},
+                   {"made_only", [](Inputs const& in) { return made_each_time<Layer>(in, in.shape.queries, false); }}},
+                  {.threads = {1}});
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
+  sizes const tiny{"tiny", 64, 4, 4, 16, 256, 16};
+  small<bert, attention_of<bert>>("attention", tiny);
+  small<bert, block_of<bert>>("block", tiny);
   all_of<gpt>({"GPT-2-117M", 768, 12, 12, 64, 3072});
   all_of<gpt>({"GPT-2-1.5B", 1600, 25, 25, 64, 6400});
   all_of<bert, false>({"BERT-base", 768, 12, 12, 64, 3072});

@@ -93,14 +93,20 @@ struct biased_attention_parameters : attention_parameters<T, Model, Head, DHead,
 }  // namespace nn
 namespace detail {
 inline namespace HEED_ARCH {
-/// f(queries, keys, values) of a sequence that attends to itself.
-template <class Query, class Key, class X, class P, class Positions, class F>
-auto project_each(X&& x, P const& p, Positions const& positions, F const& f) {
+template <class Q, class K, class V> struct projections {
+  Q queries;
+  K keys;
+  V values;
+};
+template <class Q, class K, class V> projections(Q, K, V) -> projections<Q, K, V>;
+/// Of a sequence that attends to itself.
+template <class Query, class Key, class X, class P, class Positions>
+auto project_each(X&& x, P const& p, Positions const& positions) {
   auto in = detail::self_input<typename P::layer, Query, Key, typename P::model_axis>(std::forward<X>(x), p.w_q);
   auto q = detail::without_past(positions, nn::project_queries(in, p));
   auto k = heed::rename<Query, Key>(detail::without_past(positions, nn::project_keys(in, p)));
   auto v = heed::rename<Query, Key>(nn::project_values(std::move(in), p));
-  return f(std::move(q), std::move(k), std::move(v));
+  return projections{std::move(q), std::move(k), std::move(v)};
 }
 }  // namespace HEED_ARCH
 }  // namespace detail
@@ -115,12 +121,11 @@ inline namespace HEED_ARCH {
 template <class Query, class Key, class P, class Mask = unchanged_function, class Positions = unchanged_function>
 auto multi_head_attention_parts(expression auto&& x, P const& p, Mask const& mask = {},
                                 Positions const& positions = {}) {
-  return detail::project_each<Query, Key>(
-      std::forward<decltype(x)>(x), p, positions, [&](auto&& q, auto&& k, auto&& v) {
-        auto a = nn::attend<Key, typename P::d_head_axis>(std::move(q), std::move(k), std::move(v), mask);
-        auto output = nn::project_context(a.context, p);
-        return attention_parts{std::move(a), std::move(output)};
-      });
+  auto each = detail::project_each<Query, Key>(std::forward<decltype(x)>(x), p, positions);
+  auto a = nn::attend<Key, typename P::d_head_axis>(std::move(each.queries), std::move(each.keys),
+                                                    std::move(each.values), mask);
+  auto output = nn::project_context(a.context, p);
+  return attention_parts{std::move(a), std::move(output)};
 }
 /// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...] that are projected already.
 /// Refused: what attend refuses.
@@ -156,14 +161,11 @@ auto multi_head_attention_parts(expression auto const& x, expression auto const&
 /// Refused: an x without Query or the model axis, with the axis Key, or of another value type than the parameters.
 template <class Query, class Key, class P, class Mask = unchanged_function, class Positions = unchanged_function>
 auto multi_head_attention(expression auto&& x, P const& p, Mask const& mask = {}, Positions const& positions = {}) {
-  if constexpr (detail::parameters_of_attention<P>)
-    return detail::project_each<Query, Key>(
-        std::forward<decltype(x)>(x), p, positions, [&](auto&& q, auto&& k, auto&& v) {
-          using DHead = typename P::d_head_axis;  // of the parts only what the output needs
-          auto weights = heed::softmax<Key>(detail::scores_of<Key, DHead>(std::move(q), std::move(k), mask));
-          return nn::project_context(heed::dot<Key>(std::move(weights), std::move(v)), p);
-        });
-  else
+  if constexpr (detail::parameters_of_attention<P>) {  // of the parts only what the output needs
+    auto each = detail::project_each<Query, Key>(std::forward<decltype(x)>(x), p, positions);
+    auto scores = detail::scores_of<Key, typename P::d_head_axis>(std::move(each.queries), std::move(each.keys), mask);
+    return nn::project_context(heed::dot<Key>(heed::softmax<Key>(std::move(scores)), std::move(each.values)), p);
+  } else
     return detail::refuse_parameters<detail::attention_word, P>();
 }
 /// The same with k and v from memory [..., key, memory].
