@@ -100,27 +100,39 @@ template <class T, int Rows, int Vectors, bool Partial, beside Beside = beside::
     }
   }
 
+  const auto step = [&](extent_t at) __attribute__((always_inline)) {
+    const T* const a_here = a + at * a_step;
+    const T* const b_here = b + at * b_row;
+    vector<T> columns[Vectors];
+    HEED_UNROLL
+    for (int v = 0; v < last; ++v) columns[v] = load(b_here + v * lanes);
+    if constexpr (Partial) {
+      columns[last] = load_partial(b_here + last * lanes, loaded);
+    } else {
+      columns[last] = load(b_here + last * lanes);
+    }
+    if constexpr (Beside == beside::pack) {
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) store(packed + v * lanes, columns[v]);
+      packed += Vectors * lanes;
+    }
+    HEED_UNROLL
+    for (int i = 0; i < Rows; ++i) {
+      const vector<T> element(a_here[i * a_row]);
+      HEED_UNROLL
+      for (int v = 0; v < Vectors; ++v) sum[i][v] = kernel::fma(element, columns[v], sum[i][v]);
+    }
+  };
   const auto steps = [&](extent_t many) __attribute__((always_inline)) {
-    for (extent_t k = many; k > 0; --k) {
-      vector<T> columns[Vectors];
-      HEED_UNROLL
-      for (int v = 0; v < last; ++v) columns[v] = load(b + v * lanes);
-      if constexpr (Partial) {
-        columns[last] = load_partial(b + last * lanes, loaded);
-      } else {
-        columns[last] = load(b + last * lanes);
+    if constexpr (Rows == tile_rows<tile_vectors> && Vectors == tile_vectors) {
+      for (; many >= 2; many -= 2) {  // for panels that come from the L2 cache
+        step(0), step(1);
+        a += 2 * a_step;
+        b += 2 * b_row;
       }
-      if constexpr (Beside == beside::pack) {
-        HEED_UNROLL
-        for (int v = 0; v < Vectors; ++v) store(packed + v * lanes, columns[v]);
-        packed += Vectors * lanes;
-      }
-      HEED_UNROLL
-      for (int i = 0; i < Rows; ++i) {
-        const vector<T> element(a[i * a_row]);
-        HEED_UNROLL
-        for (int v = 0; v < Vectors; ++v) sum[i][v] = kernel::fma(element, columns[v], sum[i][v]);
-      }
+    }
+    for (; many > 0; --many) {
+      step(0);
       a += a_step;
       b += b_row;
     }
