@@ -312,7 +312,7 @@ template <class N>
   requires(
       !std::is_reference_v<N> && !std::is_const_v<N> && expression_like<N> &&
       !requires(N const& e) { e.heed_expression(); } && !requires(N const& e) { e.heed_leaf(); } && !is_leaf_node<N>)
-N as_node(N&& n) { return std::move(n); }
+N as_node(N&& n) { return std::forward<N>(n); }
 template <class E> using node_of = decltype(detail::as_node(std::declval<std::remove_cvref_t<E> const&>()));
 /// The node of an expression, which itself is not copied if it is one.
 template <class E> decltype(auto) node_in(E const& e) {
