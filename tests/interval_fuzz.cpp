@@ -224,7 +224,7 @@ value at(const tree& t, const numbers& d, extent_t i, extent_t j) {
     case word::truth_dense: return is(d.truth_dense(i, j));
     case word::taken: {  // ids of a table lie within it
       const int64 id = operand(0).whole;
-      return {d.table(id - quotient(id, entries) * entries), 0};
+      return {d.table(wrapped(bits(id) - bits(quotient(id, entries)) * bits(entries))), 0};
     }
     case word::real_number: return {0, t.real};
     case word::real_by_row: return {0, d.real_by_row(i)};

@@ -137,11 +137,12 @@ template <class T, class... A> struct leaf<T, axes<A...>> : expression_base {
     for (std::size_t i = 0; i < rank; ++i) n *= extents[i];
     return n;
   }
+  /// Strides that do not fit into 64 bits wrap: such a leaf may be explained, and is refused where it would get memory.
   void make_dense() {
     extent_t s = 1;
     for (std::size_t i = rank; i-- > 0;) {
       strides[i] = s;
-      s *= extents[i] > 0 ? extents[i] : 1;
+      (void)__builtin_mul_overflow(s, extents[i] > 0 ? extents[i] : 1, &s);
     }
   }
   template <class... I> extent_t offset(I... i) const {
