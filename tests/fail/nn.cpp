@@ -31,8 +31,8 @@ int main() {
 
   {
     // mistake 1: An input of another model
-    // why: Said where the first norm meets it, though six products would fail too.
-    // says: norm over axis model<512>: the input has no such axis, it has (query, model<256>); the first
+    // why: Said by the layer, though its norm and six products would fail too.
+    // says: encoder_layer over axis model<512>: the input has no such axis, it has (query, model<256>); the first
     // parameter has (model<512>); model is 512 in the parameters and 256 in the input
     // literal: layer: the input has no such axis (a forgotten rename?)
 #if HEED_MISTAKE == 1

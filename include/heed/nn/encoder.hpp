@@ -89,11 +89,9 @@ auto encoder_layer(Place place, expression auto const& x, P const& p, Activation
     return detail::poison{};
   else if constexpr (detail::is_misfit<decltype(x), typename P::model_axis>) {
     HEED_REFUSE("layer: the input has no such axis (a forgotten rename?)",
-                detail::mistakes::input_of_a_layer_lacks_an_axis<
-                    std::conditional_t<std::is_same_v<Place, norm_before>, detail::norm_word,
-                                       typename decltype(p.attention)::layer>,
-                    typename P::model_axis, typename std::remove_cvref_t<decltype(x)>::axes_type,
-                    axes<typename P::model_axis>>);
+                detail::mistakes::input_of_a_layer_lacks_an_axis<detail::encoder_layer_word, typename P::model_axis,
+                                                                 typename std::remove_cvref_t<decltype(x)>::axes_type,
+                                                                 axes<typename P::model_axis>>);
     return detail::poison{};
   } else {
     auto h = nn::residual(place, x, p.attention_norm, [&](auto&& n) {
