@@ -56,9 +56,9 @@ class buffer {
 
  public:
   buffer() = default;
+  /// With 64 bytes to spare: whole vectors may be written.
   explicit buffer(std::size_t bytes)
-      : block_(reinterpret_cast<std::uintptr_t>(::new (detail::allocate(bytes + 64 + 64, true)) header{1})) {
-  }  // 64 spare: whole vectors may be written
+      : block_(reinterpret_cast<std::uintptr_t>(::new (detail::allocate(bytes + 64 + 64, true)) header{1})) {}
   /// Nobody needs the foreign memory any more: give_back(foreign).
   buffer(void (*give_back)(void*), void* foreign) : buffer(0) {
     block()->give_back = give_back;
