@@ -169,12 +169,14 @@ template <class T, class U, class... A> leaf<T, axes<A...>> with_type(leaf<U, ax
   to.owner = from.owner;
   return to;
 }
+inline namespace HEED_ARCH {
 /// For a run, which ends before what it reads and writes: see buffer::borrowed.
 template <class T, class A> leaf<T, A> borrowed(leaf<T, A> const& from) {
   auto to = detail::unowned<T>(from);
   to.owner = from.owner.borrowed();
   return to;
 }
+}  // namespace HEED_ARCH
 
 }  // namespace detail
 }  // namespace heed

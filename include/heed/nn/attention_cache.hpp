@@ -84,9 +84,10 @@ inline constexpr bool is_attention_cache<attention_cache<T, A, Key, B...>> = tru
 template <class Query, class Key, class P, class Cache, class Mask = causal_mask<Query, Key>,
           class Positions = unchanged_function>
   requires(is_attention_cache<Cache>)
-auto multi_head_attention_parts(expression auto const& x, P const& p, Cache& cache, Mask const& mask = {},
+auto multi_head_attention_parts(expression auto&& x, P const& p, Cache& cache, Mask const& mask = {},
                                 Positions const& positions = {}) {
-  auto const in = detail::self_input<typename P::layer, Query, Key, typename P::model_axis>(x, p.w_q);
+  auto const in =
+      detail::self_input<typename P::layer, Query, Key, typename P::model_axis>(std::forward<decltype(x)>(x), p.w_q);
   extent_t const past = cache.length();
   auto const q = detail::with_past(positions, nn::project_queries(in, p), past);
   auto const k = detail::with_past(positions, nn::project_keys(in, p), past);
@@ -108,10 +109,10 @@ auto multi_head_attention_parts(expression auto const& x, P const& p, Cache& cac
 template <class Query, class Key, class P, class Cache, class Mask = causal_mask<Query, Key>,
           class Positions = unchanged_function>
   requires(is_attention_cache<Cache>)
-auto multi_head_attention(expression auto const& x, P const& p, Cache& cache, Mask const& mask = {},
+auto multi_head_attention(expression auto&& x, P const& p, Cache& cache, Mask const& mask = {},
                           Positions const& positions = {}) {
   if constexpr (detail::parameters_of_attention<P>)
-    return nn::multi_head_attention_parts<Query, Key>(x, p, cache, mask, positions).output;
+    return nn::multi_head_attention_parts<Query, Key>(std::forward<decltype(x)>(x), p, cache, mask, positions).output;
   else
     return detail::refuse_parameters<detail::attention_word, P>();
 }

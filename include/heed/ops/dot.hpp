@@ -47,7 +47,8 @@ template <class... A, class LN, class RN> auto contracted(LN left, RN right) {
       return poison{};
     } else {
       detail::check_extents(intersection<LA, RA>{}, "dot", left, right);
-      return contraction<axes<A...>, LN, RN>(std::move(left), std::move(right), detail::fresh_id());
+      return contraction<axes<A...>, decltype(left), decltype(right)>(std::move(left), std::move(right),
+                                                                      detail::fresh_id());
     }
   }
 }

@@ -68,7 +68,8 @@ template <class List, class A, class... R> struct first_missing<List, A, R...> {
   using type = typename std::conditional_t<contains<A, List>, first_missing<List, R...>, type_tag<A>>::type;
 };
 
-template <class Kind, class... A, class N, class Sink = no_axis> auto reduce(Kind kind, N n, Sink const& sink = {}) {
+template <class Kind, class... A, class E, class Sink = no_axis> auto reduce(Kind kind, E n, Sink const& sink = {}) {
+  using N = decltype(n);  // editors show the type as it is spelled: reduction<Kind, axes<A...>, N>
   if constexpr (is_poison<N> || is_poison<Sink>)
     return poison{};
   else {
