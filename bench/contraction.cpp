@@ -79,7 +79,7 @@ struct foreign {
 };
 
 #if defined(HEED_BENCH_OPENBLAS)
-#if defined(__linux__)
+#if defined(__linux__) && defined(__AVX2__)
 /// Undoes OMP_PROC_BIND for this thread: a program that starts in its place takes the processors that it inherits for all there
 /// are, and would put all its threads on one.
 void leave_place() {

@@ -31,7 +31,7 @@ template <class Axes, class D> inline constexpr bool destination_fits = same_set
 /// Truth values go into numbers as 0 and 1.
 template <class T, class N> decltype(auto) node_for(N const& n) {
   if constexpr (std::is_same_v<typename N::value_type, bool> && !std::is_same_v<T, bool>)
-    return detail::cast_node<value_of_t<T>>(N(n));
+    return detail::cast_node<value_of_t<T>>(n);
   else
     return (n);
 }

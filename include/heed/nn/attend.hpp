@@ -149,6 +149,11 @@ template <class P> auto project_context(expression auto&& context, P const& p) {
   else
     return y;
 }
+/// @private
+template <class Attended, class P> auto with_output(Attended a, P const& p) {
+  auto output = nn::project_context(a.context, p);
+  return attention_parts{std::move(a), std::move(output)};
+}
 
 /// Keys and values of a memory that is read many times, as tensors; project_memory gives them as expressions.
 ///

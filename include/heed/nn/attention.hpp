@@ -122,10 +122,9 @@ template <class Query, class Key, class P, class Mask = unchanged_function, clas
 auto multi_head_attention_parts(expression auto&& x, P const& p, Mask const& mask = {},
                                 Positions const& positions = {}) {
   auto each = detail::project_each<Query, Key>(std::forward<decltype(x)>(x), p, positions);
-  auto a = nn::attend<Key, typename P::d_head_axis>(std::move(each.queries), std::move(each.keys),
-                                                    std::move(each.values), mask);
-  auto output = nn::project_context(a.context, p);
-  return attention_parts{std::move(a), std::move(output)};
+  return nn::with_output(nn::attend<Key, typename P::d_head_axis>(std::move(each.queries), std::move(each.keys),
+                                                                  std::move(each.values), mask),
+                         p);
 }
 /// Cross-attention by parts: x [..., model] attends to keys and values [..., Key, head, ...] that are projected already.
 /// Refused: what attend refuses.
@@ -136,10 +135,9 @@ template <class Key, class K, class V, class P, class Mask = unchanged_function>
 auto multi_head_attention_parts(expression auto const& x, projected_memory<K, V> const& memory, P const& p,
                                 Mask const& mask = {}) {
   auto in = detail::layer_input<typename P::layer, typename P::model_axis>(x, p.w_q);
-  auto a =
-      nn::attend<Key, typename P::d_head_axis>(nn::project_queries(std::move(in), p), memory.keys, memory.values, mask);
-  auto output = nn::project_context(a.context, p);
-  return attention_parts{std::move(a), std::move(output)};
+  return nn::with_output(
+      nn::attend<Key, typename P::d_head_axis>(nn::project_queries(std::move(in), p), memory.keys, memory.values, mask),
+      p);
 }
 /// The same over memory [..., Key, memory]. Refused: a memory without Key or its model axis.
 ///

@@ -94,11 +94,10 @@ auto multi_head_attention_parts(expression auto&& x, P const& p, Cache& cache, M
   auto const apply = [&](auto const& scores) { return detail::with_past(mask, scores, past); };
   return detail::append_or_restore(cache, [&] {
     cache.append(heed::rename<Query, Key>(k), heed::rename<Query, Key>(nn::project_values(in, p)));
-    auto a = nn::attend<Key, typename P::d_head_axis>(
-        q, cache.keys.view(), cache.values.view(),
-        [&](auto const& scores) { return detail::masked_scores<Key>(mask, apply, scores); });
-    auto output = nn::project_context(a.context, p);
-    return attention_parts{std::move(a), std::move(output)};
+    return nn::with_output(nn::attend<Key, typename P::d_head_axis>(
+                               q, cache.keys.view(), cache.values.view(),
+                               [&](auto const& scores) { return detail::masked_scores<Key>(mask, apply, scores); }),
+                           p);
   });
 }
 /// The same as an expression; causal unless another mask is given.
