@@ -124,8 +124,8 @@ template <class T, int Rows, int Vectors, bool Partial, beside Beside = beside::
     }
   };
   const auto steps = [&](extent_t many) __attribute__((always_inline)) {
-    if constexpr (Rows == tile_rows<tile_vectors> && Vectors == tile_vectors) {
-      for (; many >= 2; many -= 2) {  // for panels that come from the L2 cache
+    if constexpr (register_count == 32 && Rows == tile_rows<tile_vectors> && Vectors == tile_vectors) {
+      for (; many >= 2; many -= 2) {  // for panels that come from the L2 cache; 16 registers do not hold two steps
         step(0), step(1);
         a += 2 * a_step;
         b += 2 * b_row;
