@@ -117,6 +117,42 @@ BOOST_AUTO_TEST_CASE(dropout_counts_on_coordinates) {
   check(dropout(infinite, 1.0, 1), {0, 0, 0}, 0);  // not 0 * infinity
 }
 
+// Which elements are kept shows no trace of the grid: rows, pairs of rows and the corners of rectangles are as independent as
+// coins. Sums of squares of so many normal deviates lie within 5 standard deviations of their number.
+BOOST_AUTO_TEST_CASE(dropout_is_independent_along_both_axes) {
+  constexpr int rows = 300, columns = 2048;
+  tensor<float, query, key> ones{query{rows}, key{columns}};
+  for (float& element : ones) element = 1;
+  for (const double p : {0.5, 0.1}) {
+    const auto kept = evaluate(dropout(ones, p, 2026) != 0.F);
+    const auto deviation = [&](double count, double n, double chance) {
+      return (count - n * chance) / std::sqrt(n * chance * (1 - chance));
+    };
+    double of_rows = 0, of_pairs = 0;
+    int pairs = 0;
+    for (int i = 0; i < rows; ++i) {
+      int single = 0;
+      for (int j = 0; j < columns; ++j) single += kept(i, j);
+      of_rows += std::pow(deviation(single, columns, 1 - p), 2);
+      for (int other = i % 7; other < i; other += 7, ++pairs) {
+        int both = 0;
+        for (int j = 0; j < columns; ++j) both += kept(i, j) && kept(other, j);
+        of_pairs += std::pow(deviation(both, columns, (1 - p) * (1 - p)), 2);
+      }
+    }
+    BOOST_TEST(std::abs(of_rows - rows) < 5 * std::sqrt(2.0 * rows), "rows, p " << p << ": " << of_rows / rows);
+    // pairs that share a row are not independent of each other: the rows' own spread comes in twice
+    BOOST_TEST(std::abs(of_pairs / pairs - 1) < 0.25, "pairs, p " << p << ": " << of_pairs / pairs);
+    // each row in one rectangle only
+    double odd = 0, corners = 0;
+    for (int i = 0; i + 1 < rows; i += 2)
+      for (int j = 0; j + 1 < columns; j += 2, ++corners)
+        odd += (kept(i, j) != kept(i, j + 1)) != (kept(i + 1, j) != kept(i + 1, j + 1));
+    const double chance = (1 - std::pow(1 - 2 * p, 4)) / 2;
+    BOOST_TEST(std::abs(deviation(odd, corners, chance)) < 5, "rectangles, p " << p);
+  }
+}
+
 // Inside attention the same elements are dropped as outside.
 BOOST_AUTO_TEST_CASE(dropout_of_streamed_weights) {
   const auto scores = normal<float, query, key>(1, query{40}, key{70});

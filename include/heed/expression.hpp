@@ -6,6 +6,9 @@
 
 #include "tensor.hpp"
 
+#include <algorithm>
+#include <limits>
+
 namespace heed {
 namespace detail {
 inline namespace HEED_ARCH {
@@ -56,22 +59,37 @@ constexpr std::uint64_t scramble(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-inline constexpr std::uint64_t dropout_mixer = 0xd6e8feb86659fd93u;
+/// How 64 bits decide about an element: their halves are multiplied, which takes the lower bits of both to the upper ones, and
+/// the product, mixed once more, has to exceed the limit as a signed number. Odd numbers alone are compared, so that the
+/// smallest limit keeps all and the largest none. Kernels do the same to vectors of numbers of 32 bits.
+struct dropout_rule {
+  static constexpr int shift = 15;
+  static constexpr std::uint32_t mixer = 0x846ca68bu;
+  std::int32_t limit = std::numeric_limits<std::int32_t>::min();
+
+  dropout_rule() = default;
+  explicit dropout_rule(double p)  // p <= 1: the conversion fits
+      : limit(static_cast<std::int32_t>(std::min(p * 4294967296.0 - 2147483648.0, 2147483647.0))) {}
+  bool keeps(std::uint64_t words) const {
+    auto const low = static_cast<std::uint32_t>(words), high = static_cast<std::uint32_t>(words >> 32);
+    std::uint32_t mixed = low * (high | 1);
+    mixed = (mixed ^ mixed >> shift) * mixer;
+    return static_cast<std::int32_t>(mixed | 1) > limit;
+  }
+};
 /// True where dropout keeps the element at these coordinates: each axis makes a word of its coordinate, so that words can be
-/// made once for a row and once for a lane; their sum modulo 2 is mixed once more for each element, and kept is what is at
-/// least the threshold.
+/// made once for a row and once for a lane; their sum modulo 2 decides.
 template <class Axes> struct dropout_mask : expression_base {
   using axes_type = Axes;
   using value_type = bool;
   static constexpr bool heavy = false;
   std::uint64_t seed = 0;
-  std::uint64_t threshold = 0;  // of 2^32
+  dropout_rule rule;
   template <class X> extent_t extent() const { return dynamic; }
   std::uint64_t word(int axis, extent_t coordinate) const {
-    return detail::scramble((seed + static_cast<std::uint64_t>(axis) * dropout_mixer) ^
+    return detail::scramble((seed + static_cast<std::uint64_t>(axis) * 0xd6e8feb86659fd93u) ^
                             static_cast<std::uint64_t>(coordinate));
   }
-  bool keeps(std::uint64_t words) const { return ((words ^ words >> 32) * dropout_mixer >> 32) >= threshold; }
 };
 
 // ---------------------------------------------------------------- operands of a node, without a std::tuple

@@ -43,6 +43,12 @@ inline constexpr extent_t scan_limit =
 
 /// Fetches `count` values along `axis` from `coordinates` on, for terminals that strides cannot say.
 using fetch_function = void (*)(void const* node, extent_t const* coordinates, int axis, extent_t count, void* out);
+/// Adds, modulo 2, the words that dropout makes of the coordinates along the axes in `among` to `count` words, for elements
+/// along the axis `along` from `coordinates` on.
+using words_function = void (*)(void const* node, extent_t const* coordinates, std::uint32_t among, int along,
+                                extent_t count, std::uint64_t* out);
+/// Words of a block are the sum of those of its rows (and of all axes that stand still) and those of its lanes.
+enum class words_part : std::uint8_t { rows, lanes };
 
 /// One terminal of a tree: memory with a stride for each axis of the stage, or a function, or a tile that a kernel fills.
 struct operand {
@@ -52,6 +58,8 @@ struct operand {
   extent_t stride[max_rank] = {};  // in elements; 0 where the operand lacks the axis
   std::uint32_t varies = 0;        // bit i: depends on axis i of the stage
   fetch_function fetch = nullptr;
+  words_function words = nullptr;
+  words_part words_of = words_part::rows;
   void const* node = nullptr;
   int index_axis = -1;          // the coordinate along this axis
   int slot = -1;                // the kernel's tile of that number

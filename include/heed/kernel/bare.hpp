@@ -24,10 +24,10 @@ struct coordinate_cell {
 struct absent_cell {
   using value_type = bool;
 };
-/// A word for each of Count axes, which decide together what dropout keeps.
-template <int Count> struct dropout_cell {
+/// A word of the row and one of the lane, which decide together what dropout keeps.
+struct dropout_cell {
   using value_type = bool;
-  std::uint64_t threshold;
+  heed::detail::dropout_rule rule;
 };
 template <class Op, class T, class... E> struct applied {
   using value_type = T;
@@ -72,8 +72,8 @@ template <class A> struct bare<heed::detail::extents_node<A>> {
   static type of(heed::detail::extents_node<A> const&) { return {}; }
 };
 template <class... A> struct bare<heed::detail::dropout_mask<heed::axes<A...>>> {
-  using type = dropout_cell<static_cast<int>(sizeof...(A))>;
-  static type of(heed::detail::dropout_mask<heed::axes<A...>> const& n) { return {n.threshold}; }
+  using type = dropout_cell;
+  static type of(heed::detail::dropout_mask<heed::axes<A...>> const& n) { return {n.rule}; }
 };
 template <class Op> struct bare_operation {
   using type = Op;
@@ -110,7 +110,7 @@ template <class E> struct bare<heed::detail::term_node<E>> {
 template <class N> struct terminals { static constexpr int count = 1; };
 template <class T> struct terminals<heed::detail::scalar<T>> { static constexpr int count = 0; };
 template <> struct terminals<absent_cell> { static constexpr int count = 0; };
-template <int Count> struct terminals<dropout_cell<Count>> { static constexpr int count = Count; };
+template <> struct terminals<dropout_cell> { static constexpr int count = 2; };
 template <class Op, class T, class... E> struct terminals<applied<Op, T, E...>> {
   static constexpr int count = (terminals<E>::count + ... + 0);
 };

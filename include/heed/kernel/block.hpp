@@ -182,11 +182,37 @@ struct all_turned {
   }
 };
 
+/// The words of dropout for a block: one for each row, or for each lane, as vectors of `lanes` lower and as many upper halves.
+[[gnu::noinline]] inline loops::bound bind_words(loops::operand const& o, block const& b, extent_t padded, int lanes,
+                                                 scratch& memory) {
+  bool const of_rows = o.words_of == loops::words_part::rows;
+  loops::group const& g = of_rows ? *b.rows : *b.lanes;
+  std::uint32_t const among = of_rows ? ~b.lanes->bits() : b.lanes->bits();
+  int const along = g.count > 0 ? g.axis[g.count - 1] : -1;
+  extent_t const size = of_rows ? b.row_count : padded;
+  auto* const words = memory.take_as<std::uint64_t>(size);
+  std::fill(words, words + size, 0);
+  extent_t coordinates[loops::max_rank];
+  std::copy(b.origin, b.origin + loops::max_rank, coordinates);
+  for_runs(g, of_rows ? b.row_from : b.lane_from, of_rows ? b.row_count : b.lane_count, coordinates,
+           [&](extent_t at, extent_t n) { o.words(o.node, coordinates, among, along, n, words + at); });
+  if (of_rows) return {reinterpret_cast<char const*>(words), 8, 0};
+
+  auto* const halves = memory.take_as<std::uint32_t>(2 * size);
+  for (extent_t v = 0; v < size; v += lanes)
+    for (extent_t l = v; l < v + lanes; ++l) {
+      halves[v + l] = static_cast<std::uint32_t>(words[l]);
+      halves[v + l + lanes] = static_cast<std::uint32_t>(words[l] >> 32);
+    }
+  return {reinterpret_cast<char const*>(halves), 0, 8};
+}
+
 /// Where the block finds the operand: in place if it can, in scratch if it must. Coordinates that run evenly are found
 /// nowhere: `data` is then the first of them, and the steps from row to row and from lane to lane are 0 or 1.
 [[gnu::noinline]] inline loops::bound bind(loops::operand const& o, block const& b, extent_t padded, int lanes,
                                            loops::bound const* slots, scratch& memory, int number, all_turned& across) {
   if (o.slot >= 0) return slots[o.slot];
+  if (o.words) return bind_words(o, b, padded, lanes, memory);
   int const size = o.size;
   if (o.splat) {
     char* p = memory.take(static_cast<std::size_t>(lanes) * static_cast<std::size_t>(size));

@@ -28,7 +28,7 @@ namespace detail {
 /// Memory of a type that has loops.
 inline bool lies_in_memory(matrix const& m) {
   loops::operand const& o = m.operand;
-  return m.row_loops && o.slot < 0 && !o.splat && !o.fetch && o.index_axis < 0;
+  return m.row_loops && o.slot < 0 && !o.splat && !o.fetch && !o.words && o.index_axis < 0;
 }
 /// Whose rows (keys) have one stride and whose elements along a row lie side by side.
 inline bool lies_in_rows(matrix const& m, loops::group const& keys, loops::group const& along) {

@@ -79,20 +79,9 @@ template <int L, int I> struct value_at<L, I, coordinate_cell> {
 template <int L, int I, class T> struct value_at<L, I, stored_cell<T>> {
   static HEED_INLINE auto go(stored_cell<T> const&, cursor const& c) { return kernel::load_lanes<T, L>(c.at<I>()); }
 };
-template <int L, int I, int Count> struct value_at<L, I, dropout_cell<Count>> {
-  using node = dropout_cell<Count>;
-  static HEED_INLINE mask<L> go(node const& n, cursor const& c) {
-    return words(n, c, std::make_index_sequence<static_cast<std::size_t>(Count)>{});
-  }
-  template <std::size_t... J>
-  static HEED_INLINE mask<L> words(node const& n, [[maybe_unused]] cursor const& c, std::index_sequence<J...>) {
-    auto sum = splat<std::int64_t, L>(0);
-    ((sum = bit_xor(
-          sum, kernel::load<std::int64_t, L>(reinterpret_cast<std::int64_t const*>(c.at<I + static_cast<int>(J)>())))),
-     ...);
-    auto const mixed = mul(bit_xor(sum, shift_right<32>(sum)),
-                           splat<std::int64_t, L>(static_cast<std::int64_t>(heed::detail::dropout_mixer)));
-    return ~lt(shift_right<32>(mixed), splat<std::int64_t, L>(static_cast<std::int64_t>(n.threshold)));
+template <int L, int I> struct value_at<L, I, dropout_cell> {
+  static HEED_INLINE mask<L> go(dropout_cell const& n, cursor const& c) {
+    return kernel::kept_by_dropout<L>(n.rule, c.at<I>(), c.at<I + 1>());
   }
 };
 template <int L, int I, class T> struct value_at<L, I, heed::detail::scalar<T>> {

@@ -23,6 +23,9 @@ struct stack_word {
 struct dropout_seed_word {
   static constexpr std::string_view name = "dropout", instead = ": the seed is a number, no switch: p = 0 keeps all";
 };
+struct dropout_switch_word {
+  static constexpr std::string_view name = "dropout", instead = ": the probability is a number, no switch: 0 keeps all";
+};
 struct dropout_word {
   static constexpr std::string_view name = "dropout";
 };
@@ -219,15 +222,21 @@ auto dropout(expression auto const& x, double p, std::uint64_t seed) {
     using N = decltype(n);
     detail::dropout_mask<typename N::axes_type> mask;
     mask.seed = detail::scramble(seed);
-    mask.threshold = static_cast<std::uint64_t>(p * 4294967296.0);
+    mask.rule = detail::dropout_rule(p);
     return detail::make_map<detail::ops::dropped, typename N::value_type, typename N::axes_type>(
         detail::ops::dropped{p < 1 ? 1 / (1 - p) : 0}, std::move(n), mask);
   }
 }
 /// @private
-template <std::same_as<bool> Switch> auto dropout(expression auto const&, double, Switch) {
-  HEED_REFUSE("dropout: the seed is a number, no switch: p = 0 keeps all",
-              detail::mistakes::word_is_not_there<detail::dropout_seed_word, Switch>);
+template <class P, class Seed>
+  requires(std::is_same_v<P, bool> || std::is_same_v<Seed, bool>)
+auto dropout(expression auto const&, P, Seed) {
+  if constexpr (std::is_same_v<P, bool>)
+    HEED_REFUSE("dropout: the probability is a number, no switch: 0 keeps all",
+                detail::mistakes::word_is_not_there<detail::dropout_switch_word, P>);
+  else
+    HEED_REFUSE("dropout: the seed is a number, no switch: p = 0 keeps all",
+                detail::mistakes::word_is_not_there<detail::dropout_seed_word, Seed>);
   return detail::poison{};
 }
 }  // namespace HEED_ARCH
@@ -296,7 +305,8 @@ auto combine(CA const& context_a, LA const& lse_a, CB const& context_b, LB const
     auto total = a + b;
     auto divisor = heed::let(heed::where(m == lowest, T(1), total));
     // what stands in the context of an empty part is nothing, whatever it is
-    auto part_a = heed::where(lse_a == lowest, T(0), context_a), part_b = heed::where(lse_b == lowest, T(0), context_b);
+    auto part_a = heed::where(lse_a == lowest, T(0), context_a);
+    auto part_b = heed::where(lse_b == lowest, T(0), context_b);
     return std::pair(part_a * heed::let(a / divisor) + part_b * heed::let(b / divisor),
                      heed::where(m == lowest, lowest, safe + heed::log(divisor)));
   }

@@ -51,7 +51,7 @@ template <class SA, class A> struct scalar_at<SA, index_node<A>> {
 };
 template <class SA, class... A> struct scalar_at<SA, dropout_mask<axes<A...>>> {
   static bool go(dropout_mask<axes<A...>> const& n, extent_t const* c) {
-    return n.keeps((n.word(index_of<A, axes<A...>>, c[index_of<A, SA>]) ^ ... ^ std::uint64_t{0}));
+    return n.rule.keeps((n.word(index_of<A, axes<A...>>, c[index_of<A, SA>]) ^ ... ^ std::uint64_t{0}));
   }
 };
 template <class SA, class Op, class T, class Axes, class... E> struct scalar_at<SA, map<Op, T, Axes, E...>> {
@@ -242,21 +242,36 @@ template <class SA, class A> struct collector<SA, index_node<A>> {
     o.varies = 1u << index_of<A, SA>;
   }
 };
-/// The words of a dropout mask along one of its axes.
-template <class SA, class Mask, class A>
-void fetch_words(void const* node, extent_t const* coordinates, int axis, extent_t count, void* out) {
-  Mask const& n = *static_cast<Mask const*>(node);
-  auto* to = static_cast<std::uint64_t*>(out);
-  extent_t const from = coordinates[index_of<A, SA>], step = axis == index_of<A, SA> ? 1 : 0;
-  for (extent_t i = 0; i < count; ++i) to[i] = n.word(index_of<A, typename Mask::axes_type>, from + i * step);
-}
 template <class SA, class... A> struct collector<SA, dropout_mask<axes<A...>>> {
-  static void go(dropout_mask<axes<A...>> const& n, loops::operand*& out) { (word<A>(n, *out++), ...); }
-  template <class X> static void word(dropout_mask<axes<A...>> const& n, loops::operand& o) {
-    o.size = 8;
-    o.varies = 1u << index_of<X, SA>;
-    o.fetch = &plan::fetch_words<SA, dropout_mask<axes<A...>>, X>;
-    o.node = &n;
+  using mask = dropout_mask<axes<A...>>;
+  /// What the rows add to the words of a block, and what the lanes add.
+  static void go(mask const& n, loops::operand*& out) {
+    for (loops::words_part part : {loops::words_part::rows, loops::words_part::lanes}) {
+      loops::operand& o = *out++;
+      o.size = 8;
+      o.varies = (0u | ... | (1u << index_of<A, SA>));
+      o.words = &add_words;
+      o.words_of = part;
+      o.node = &n;
+    }
+  }
+  static void add_words(void const* node, extent_t const* coordinates, std::uint32_t among, int along, extent_t count,
+                        std::uint64_t* out) {
+    mask const& n = *static_cast<mask const*>(node);
+    (add<A>(n, coordinates, among, along, count, out), ...);
+  }
+  template <class X>
+  static void add(mask const& n, extent_t const* coordinates, std::uint32_t among, int along, extent_t count,
+                  std::uint64_t* out) {
+    constexpr int stage_axis = index_of<X, SA>, own = index_of<X, axes<A...>>;
+    if (!(among >> stage_axis & 1)) return;
+    extent_t const from = coordinates[stage_axis];
+    if (along == stage_axis) {
+      for (extent_t i = 0; i < count; ++i) out[i] ^= n.word(own, from + i);
+    } else {
+      std::uint64_t const word = n.word(own, from);
+      for (extent_t i = 0; i < count; ++i) out[i] ^= word;
+    }
   }
 };
 template <class SA, class T, class A, int I> struct collector<SA, slot_node<T, A, I>> {
