@@ -121,8 +121,8 @@ template <class T, class Key, class... A> class kv_cache : public detail::cache_
         heed::evaluate_into(p, filled(length_, length_ + more), n);
         length_ += more;
       } else
-        HEED_REFUSE("evaluate: the expression does not fit the tensor",
-                    detail::mistakes::destination_has_other_axes<typename decltype(n)::axes_type, storage_axes>);
+        HEED_REFUSE("append: the expression does not fit the cache (a forgotten rename?)",
+                    detail::mistakes::keys_do_not_fit_the_cache<typename decltype(n)::axes_type, storage_axes>);
     }
   }
   /// @private

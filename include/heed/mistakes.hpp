@@ -118,6 +118,17 @@ template <class Stored, class Target> struct destination_has_other_axes {
     (void)detail::hint_regrouped(w, difference<Stored, Target>{}, difference<Target, Stored>{});
   }
 };
+template <class Keys, class Cache> struct keys_do_not_fit_the_cache {
+  static constexpr void write(writer& w) {
+    w("append: an expression with axes "), w.list(Keys{}), w(" does not fit a cache with axes "), w.list(Cache{});
+    if constexpr (difference<Keys, Cache>::rank > 0) w(": the cache lacks "), w.list(difference<Keys, Cache>{});
+    if constexpr (difference<Cache, Keys>::rank > 0)
+      w(difference<Keys, Cache>::rank > 0 ? "; the expression lacks " : ": the expression lacks "),
+          w.list(difference<Cache, Keys>{});
+    for_each_axis(difference<Cache, Keys>{},
+                  [&]<class A>(type_tag<A>) { detail::hint_missing<A>(w, difference<Keys, Cache>{}); });
+  }
+};
 template <class Found, class Wanted> struct expected_other_axes {
   static constexpr void write(writer& w) {
     w("expect: the expression has axes "), w.list(Found{}), w(", expected "), w.list(Wanted{});

@@ -280,4 +280,14 @@ int main() {
     const auto masked = where(lengths > 3, a);
 #endif
   }
+  {
+    // mistake 23: A switch where softcap takes its cap
+    // says: softcap: the cap is a number, no switch: 0 is off
+    // literal: softcap: the cap is a number, no switch: 0 is off
+#if HEED_MISTAKE == 23
+    const auto capped = softcap(a, true);
+#else
+    const auto capped = softcap(a, 30);
+#endif
+  }
 }

@@ -135,9 +135,9 @@ int main() {
   }
   {
     // mistake 11: Keys that are still called queries
-    // says: evaluate: an expression with axes (query, head, d_head) does not fit a tensor with axes (head,
-    // key, d_head): the tensor lacks (query); the expression lacks (key)
-    // literal: evaluate: the expression does not fit the tensor
+    // says: append: an expression with axes (query, head, d_head) does not fit a cache with axes (head, key, d_head): the
+    // cache lacks (query); the expression lacks (key) (a forgotten rename<query, key>?)
+    // literal: append: the expression does not fit the cache (a forgotten rename?)
     kv_cache<float, key, head, d_head> cache{key{9}};
 #if HEED_MISTAKE == 11
     cache.append(context);

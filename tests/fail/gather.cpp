@@ -174,4 +174,14 @@ int main() {
     const auto kept = dropout(q, 0.1, 1234);
 #endif
   }
+  {
+    // mistake 15: A switch where dropout takes its probability
+    // says: dropout: the probability is a number, no switch: 0 keeps all
+    // literal: dropout: the probability is a number, no switch: 0 keeps all
+#if HEED_MISTAKE == 15
+    const auto kept = dropout(q, true, 1234);
+#else
+    const auto kept = dropout(q, 0.1, 1234);
+#endif
+  }
 }

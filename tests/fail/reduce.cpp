@@ -233,4 +233,17 @@ int main() {
     const auto y = layer_norm<model<512>>(x, gamma, beta);
 #endif
   }
+  {
+    // mistake 20: A switch where softmax takes a sink
+    // why: An axis that is reduced is gone (what others call keepdim has no meaning here: axes meet by their names), so there
+    // is no switch to keep it.
+    // says: log_sum_exp: the sink is a number or an expression, no switch: axes are named, and there is nothing to keep of
+    // those that are reduced
+    // literal: softmax: the sink is a number or an expression, no switch
+#if HEED_MISTAKE == 20
+    const auto total = log_sum_exp<key>(scores, true);
+#else
+    const auto total = log_sum_exp<key>(scores);
+#endif
+  }
 }

@@ -220,4 +220,16 @@ int main() {
     const auto near = where(2 <= index<key>() && index<key>() <= 4, scores);
 #endif
   }
+  {
+    // mistake 19: Masks joined bit by bit
+    // why: In Python & and | join masks, and ~ negates them.
+    // says: operators &, |, ^ and ~: masks are joined by && and ||, compared by != and negated by !
+    // literal: operators &, |, ^ and ~: masks are joined by && and ||, compared by != and negated by !
+    const auto padding = index<key>() < 3;
+#if HEED_MISTAKE == 19
+    const auto weights = softmax<key>(where(causal<query, key>(2) & ~padding, scores));
+#else
+    const auto weights = softmax<key>(where(causal<query, key>(2) && !padding, scores));
+#endif
+  }
 }

@@ -308,6 +308,13 @@ struct compound_word {
   static constexpr std::string_view name = "operator+= and its like",
                                     instead = ": expressions do not change in place: say evaluate_into(x, x + y)";
 };
+struct softcap_switch_word {
+  static constexpr std::string_view name = "softcap", instead = ": the cap is a number, no switch: 0 is off";
+};
+struct bitwise_word {
+  static constexpr std::string_view name = "operators &, |, ^ and ~",
+                                    instead = ": masks are joined by && and ||, compared by != and negated by !";
+};
 struct minimum_word {
   static constexpr std::string_view name = "min<A>(x)", instead = ": there is no such reduction: say -max<A>(-x)";
 };
@@ -321,6 +328,22 @@ template <expression_like L, class R> auto operator+=(L const&, R const&) { retu
 template <expression_like L, class R> auto operator-=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
 template <expression_like L, class R> auto operator*=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
 template <expression_like L, class R> auto operator/=(L const&, R const&) { return detail::refuse_compound<L, R>(); }
+template <class L, class R> auto refuse_bitwise() {
+  if constexpr (!is_poison<L> && !is_poison<R>)
+    HEED_REFUSE("operators &, |, ^ and ~: masks are joined by && and ||, compared by != and negated by !",
+                mistakes::word_is_not_there<bitwise_word, axes<L, R>>);
+  return poison{};
+}
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator&(L const&, R const&) { return detail::refuse_bitwise<L, R>(); }
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator|(L const&, R const&) { return detail::refuse_bitwise<L, R>(); }
+template <class L, class R>
+  requires some_expression<L, R>
+auto operator^(L const&, R const&) { return detail::refuse_bitwise<L, R>(); }
+template <expression_like E> auto operator~(E const&) { return detail::refuse_bitwise<E, E>(); }
 
 }  // namespace HEED_ARCH
 }  // namespace detail
@@ -377,12 +400,18 @@ auto sigmoid(expression auto&& x) {
 ///
 /// Refused: integers, a cap that is an expression.
 template <std::convertible_to<double> Cap>
-  requires(!expression<Cap>)
+  requires(!expression<Cap> && !std::is_same_v<Cap, bool>)
 auto softcap(expression auto&& x, Cap number) {
   auto const cap = static_cast<double>(number);
   if (!(cap >= 0)) throw std::invalid_argument("softcap: the cap must be 0 or more, not " + std::to_string(cap));
   return detail::real_unary<detail::ops::capped>(detail::as_node(std::forward<decltype(x)>(x)),
                                                  detail::ops::capped{cap});
+}
+/// @private
+template <std::same_as<bool> Switch> auto softcap(expression auto&&, Switch) {
+  HEED_REFUSE("softcap: the cap is a number, no switch: 0 is off",
+              detail::mistakes::word_is_not_there<detail::softcap_switch_word, Switch>);
+  return detail::poison{};
 }
 /// @{
 /// Elementwise x^y, the smaller, the larger. Of two operands one's axes must contain the other's; numbers take the

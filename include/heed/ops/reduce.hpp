@@ -68,6 +68,12 @@ template <class List, class A, class... R> struct first_missing<List, A, R...> {
   using type = typename std::conditional_t<contains<A, List>, first_missing<List, R...>, type_tag<A>>::type;
 };
 
+template <class Kind> struct sink_switch_word {
+  static constexpr std::string_view name = Kind::name,
+                                    instead =
+                                        ": the sink is a number or an expression, no switch: axes are named, and "
+                                        "there is nothing to keep of those that are reduced";
+};
 template <class Kind, class... A, class E, class Sink = no_axis> auto reduce(Kind kind, E n, Sink const& sink = {}) {
   using N = decltype(n);  // editors show the type as it is spelled: reduction<Kind, axes<A...>, N>
   if constexpr (is_poison<N> || is_poison<Sink>)
@@ -89,8 +95,12 @@ template <class Kind, class... A, class E, class Sink = no_axis> auto reduce(Kin
     } else {
       if constexpr (std::is_same_v<Sink, no_axis>)
         return reduction<Kind, axes<A...>, N>(kind, std::move(n), no_axis{}, detail::fresh_id());
-      else if constexpr (expression_like<Sink> && is_real<typename value_or_number<Sink>::type> &&
-                         !std::is_same_v<typename value_or_number<Sink>::type, V>) {
+      else if constexpr (std::is_same_v<Sink, bool>) {
+        HEED_REFUSE("softmax: the sink is a number or an expression, no switch",
+                    mistakes::word_is_not_there<sink_switch_word<Kind>, N>);
+        return poison{};
+      } else if constexpr (expression_like<Sink> && is_real<typename value_or_number<Sink>::type> &&
+                           !std::is_same_v<typename value_or_number<Sink>::type, V>) {
         HEED_REFUSE("softmax: the value types of the scores and the sink differ (say cast)",
                     mistakes::value_types_differ<Kind, V, typename value_or_number<Sink>::type>);
         return poison{};
