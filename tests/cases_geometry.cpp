@@ -9,8 +9,6 @@ using namespace test;
 
 namespace {
 
-constexpr std::initializer_list<int> one_to_five = {1, 2, 3, 4, 5};
-
 auto attend_causally(const small_problem& p, extent_t past) {
   return attend(where(causal<query, key>(past), p.scores()), p.v);
 }

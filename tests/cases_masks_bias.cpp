@@ -11,7 +11,6 @@ namespace {
 
 constexpr auto lowest = std::numeric_limits<float>::lowest();
 constexpr auto minus_infinity = -std::numeric_limits<float>::infinity();
-constexpr std::initializer_list<int> one_to_five = {1, 2, 3, 4, 5};
 
 }  // namespace
 
