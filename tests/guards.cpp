@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: every kind of loop over views of odd sizes, each buffer against a page without access, first behind and then before it,
-// NaN in all other bytes; the memory that a run allocates for itself likewise. Out: the same numbers as over tensors, nothing
+// NaN in all other bytes; the memory that a run allocates for itself likewise, on the same side. Out: the same numbers as over tensors, nothing
 // written around a buffer, nothing read beyond it.
 // Next: memory_peak.cpp.
 #include "support/guards.hpp"
@@ -9,28 +9,61 @@
 
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
 
 namespace {
 
-// A run's own memory (all that is aligned): a block ends at a page without access, whose address is kept in front of it.
+// A run's own memory (all that is aligned): each block touches a page without access on the side that is asked for; what lies
+// on its other side is looked at when the block is given back.
 constexpr std::size_t most_alignment = 64;
+std::atomic<test::guard> own_side{test::guard::behind};
+std::atomic<long> blocks_given{0}, blocks_overrun{0};
+
+struct own_block {
+  test::guarded_pages pages;
+  std::size_t bytes;
+  char* data;
+  own_block(std::size_t n, test::guard side)
+      : pages(n),
+        bytes(n),
+        data(side == test::guard::before ? pages.begin()
+                                         : pages.end() - (n + most_alignment - 1) / most_alignment * most_alignment) {}
+  bool intact() const {
+    const auto untouched = [](char byte) { return byte == '\xff'; };
+    return std::all_of(pages.begin(), data, untouched) && std::all_of(data + bytes, pages.end(), untouched);
+  }
+};
+struct own_blocks {
+  std::mutex alone;
+  std::map<void*, std::unique_ptr<own_block>> all;
+  static own_blocks& get() {
+    static auto* const blocks = new own_blocks;  // for whoever gives memory back last
+    return *blocks;
+  }
+};
 void* guarded_block(std::size_t bytes) {
-  const std::size_t rounded = (bytes + most_alignment - 1) / most_alignment * most_alignment;
-  void* const memory = std::malloc(sizeof(test::guarded_pages));
-  auto* const pages = ::new (memory) test::guarded_pages(rounded + most_alignment);
-  char* const block = pages->end() - rounded;
-  std::memcpy(block - most_alignment, static_cast<const void*>(&pages), sizeof pages);
-  return block;
+  auto block = std::make_unique<own_block>(bytes, own_side);
+  void* const data = block->data;
+  own_blocks& blocks = own_blocks::get();
+  const std::scoped_lock lock(blocks.alone);
+  blocks.all[data] = std::move(block);
+  ++blocks_given;
+  return data;
 }
-[[gnu::noinline]] void release(void* block) {
-  if (block == nullptr) return;
-  test::guarded_pages* pages = nullptr;
-  std::memcpy(static_cast<void*>(&pages), static_cast<char*>(block) - most_alignment, sizeof pages);
-  pages->~guarded_pages();
-  std::free(static_cast<void*>(pages));
+[[gnu::noinline]] void release(void* data) {
+  if (data == nullptr) return;
+  own_blocks& blocks = own_blocks::get();
+  const std::scoped_lock lock(blocks.alone);
+  const auto found = blocks.all.find(data);
+  if (!found->second->intact()) ++blocks_overrun;
+  blocks.all.erase(found);
 }
 
 }  // namespace
@@ -79,7 +112,10 @@ template <class T, class... Out, class Formula> void check_guarded(const sizes& 
                            << ", " << (where == guard::behind ? "guard behind" : "guard before") << ", query "
                            << n.queries << ", key " << n.keys << ", d_head " << n.width << ", d_value " << n.values
                            << ", threads " << threads) {
+          own_side = where;
           evaluate_into(policy{.schedule = how, .threads = threads}, result, formula(q_view, k_view, v_view));
+          own_side = guard::behind;
+          BOOST_TEST(blocks_overrun == 0);
           std::vector<double> numbers;
           for (const R element : memory) numbers.push_back(to_number(element));
           BOOST_TEST(agree(numbers, numbers_of(want), bound));
@@ -118,6 +154,21 @@ void check_contractions(double bound) {
   }
 }
 
+/// Whether a program that reads there ends by a signal.
+template <class T> bool ends_who_reads(const T* there) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::signal(SIGSEGV, SIG_DFL);
+    std::signal(SIGBUS, SIG_DFL);
+    const volatile T* const beyond = there;
+    const T seen = *beyond;
+    _exit(seen == T{} ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return !(WIFEXITED(status) && WEXITSTATUS(status) < 2);
+}
+
 }  // namespace
 
 BOOST_AUTO_TEST_SUITE(guards)
@@ -126,21 +177,30 @@ BOOST_AUTO_TEST_SUITE(guards)
 BOOST_AUTO_TEST_CASE(a_guard_is_noticed) {
   for (const guard where : {guard::behind, guard::before}) {
     const guarded<float> x(17, where);
-    const pid_t child = fork();
-    if (child == 0) {
-      std::signal(SIGSEGV, SIG_DFL);
-      std::signal(SIGBUS, SIG_DFL);
-      const volatile float* const beyond = where == guard::behind ? x.end() : x.begin() - 1;
-      const float seen = *beyond;
-      _exit(seen == 0 ? 0 : 1);
-    }
-    int status = 0;
-    waitpid(child, &status, 0);
-    BOOST_TEST(!(WIFEXITED(status) && WEXITSTATUS(status) < 2));
+    BOOST_TEST(ends_who_reads(where == guard::behind ? x.end() : x.begin() - 1));
     BOOST_TEST(x.intact());
     (where == guard::behind ? x.begin()[-1] : x.end()[0]) = 0;
     BOOST_TEST(!x.intact());
   }
+}
+
+// So are those of a run's own memory, on both sides.
+BOOST_AUTO_TEST_CASE(a_guard_of_own_memory_is_noticed) {
+  for (const guard side : {guard::behind, guard::before})
+    for (const std::size_t bytes : {std::size_t{64}, std::size_t{4096}, std::size_t{5000}}) {
+      const long given = blocks_given, overrun = blocks_overrun;
+      own_side = side;
+      auto* const block = static_cast<char*>(::operator new (bytes, std::align_val_t{64}));
+      own_side = guard::behind;
+      BOOST_TEST(blocks_given == given + 1);
+      BOOST_TEST(reinterpret_cast<std::uintptr_t>(block) % 64 == 0U);
+      BOOST_TEST(ends_who_reads(side == guard::behind ? block + (bytes + 63) / 64 * 64 : block - 1));
+      const bool room = bytes % guarded_pages::page() != 0;
+      if (room) (side == guard::behind ? block[-1] : block[bytes]) = 0;
+      ::operator delete (block, std::align_val_t{64});
+      BOOST_TEST(blocks_overrun == overrun + (room ? 1 : 0));
+      blocks_overrun = overrun;
+    }
 }
 
 BOOST_AUTO_TEST_CASE(attention_float) { check_attention<float>(1e-5); }
