@@ -84,6 +84,29 @@ void check_destinations(Run run, const std::tuple<const Input&...>& inputs, Dest
         }
 }
 
+template <class Cache> std::vector<char> bytes_of_cache(const Cache& cache) {
+  return bytes_of(evaluate(cache.keys.view()), evaluate(cache.values.view()));
+}
+
+/// append() adds five positions to the five of the cache, or where it throws, none; inputs() stay as they are.
+template <class Cache, class Inputs, class Append> void check_appended(Cache& cache, Inputs inputs, Append append) {
+  const auto held = [&] {
+    return std::tuple(inputs(), bytes_of_cache(cache), cache.keys.length(), cache.values.length());
+  };
+  const auto before = held();
+  for (const bool from_then : {true, false})
+    for (const int threads : {1, 2}) {
+      cache.how.threads = threads;
+      BOOST_TEST(fail_each_allocation(append, held, from_then) > 0);
+      BOOST_TEST(cache.keys.length() == 10);
+      BOOST_TEST(cache.values.length() == 10);
+      cache.truncate(5);
+      BOOST_TEST((held() == before));
+    }
+}
+
+struct source : axis<> {};  // the positions of a memory
+
 struct operands {
   tensor<float, head, query, d_head> q = normal<float, head, query, d_head>(1, head{2}, query{40}, d_head{16});
   tensor<float, head, key, d_head> k = normal<float, head, key, d_head>(2, head{2}, key{130}, d_head{16});
@@ -224,30 +247,92 @@ BOOST_AUTO_TEST_CASE(caches_of_layers) {
   const auto x = normal<float, query, model>(1, query{5}, model{32});
   nn::attention_cache<bf16, parameters, key> cache{key{20}, head{2}, d_head{16}};
   (void)nn::multi_head_attention<query, key>(x, p, cache);
-  const auto held = [&] {
-    const auto keys = evaluate<key, head, d_head>(cache.keys.view());
-    const auto values = evaluate<key, head, d_head>(cache.values.view());
-    return bytes_of(x, p.w_q, p.w_k, p.w_v, p.w_o, keys, values);
-  };
-  const auto each = [&](auto action) {
-    const auto before = held();
-    for (const bool from_then : {true, false})
-      for (const int threads : {1, 2}) {
-        cache.how.threads = threads;
-        BOOST_TEST(fail_each_allocation(action, held, from_then) > 0);
-        BOOST_TEST(cache.length() == 10);
-        BOOST_TEST(cache.values.length() == 10);
-        cache.truncate(5);
-        BOOST_TEST((held() == before));
-      }
-  };
+  const auto inputs = [&] { return bytes_of(x, p.w_q, p.w_k, p.w_v, p.w_o); };
   const auto rows = normal<float, key, head, d_head>(2, key{5}, head{2}, d_head{16});
-  each([&] { cache.append(softmax<d_head>(rows) * 2, rms_norm<d_head>(rows, 1.F)); });
-  each([&] { (void)nn::multi_head_attention<query, key>(x, p, cache); });
+  check_appended(cache, inputs, [&] { cache.append(softmax<d_head>(rows) * 2, rms_norm<d_head>(rows, 1.F)); });
+  check_appended(cache, inputs, [&] { (void)nn::multi_head_attention<query, key>(x, p, cache); });
   const auto y = nn::multi_head_attention<query, key>(x, p, cache);
   tensor<float, query, model> into{query{5}, model{32}};
   check_destinations([&](const policy& how) { evaluate_into(how, into, y); },
                      std::tie(x, std::as_const(p.w_q), std::as_const(p.w_o)), into);
+}
+
+// A whole decoder layer, with a memory and without: it computes and stores its keys and values when it is called.
+BOOST_AUTO_TEST_CASE(caches_of_decoder_layers) {
+  using self = nn::attention_parameters<float, model_16, head_2, d_head_8>;
+  using cross = nn::attention_parameters<float, model_16, head_2, d_head_8, d_value_6, memory_12>;
+  using feed_forward = nn::feed_forward_parameters<float, model_16, hidden_20>;
+  using norm = nn::layer_norm_parameters<float, model_16>;
+  const auto x = normal<float, query, model_16>(1, query{5});
+  const auto memory = normal<float, source, memory_12>(2, source{9});
+  nn::decoder_layer_parameters<self, cross, feed_forward, norm> p;
+  nn::encoder_layer_parameters<self, feed_forward, norm> q;
+  fill_parameters(p, 3);
+  fill_parameters(q, 50);
+  const auto check_layer = [&](const auto& parameters, auto layer) {
+    nn::attention_cache<bf16, self, key> cache{key{20}};
+    (void)layer(cache);
+    const auto inputs = [&] {
+      std::vector<char> all = bytes_of(x, memory);
+      nn::for_each_parameter(parameters, [&](const auto& tensor) {
+        const auto bytes = bytes_of(tensor);
+        all.insert(all.end(), bytes.begin(), bytes.end());
+      });
+      return all;
+    };
+    check_appended(cache, inputs, [&] { (void)layer(cache); });
+    const auto y = layer(cache);
+    tensor<float, query, model_16> into{query{5}};
+    const auto before = bytes_of_cache(cache);
+    check_destinations([&](const policy& how) { evaluate_into(how, into, y); }, std::tie(x, memory), into);
+    BOOST_TEST((bytes_of_cache(cache) == before));
+  };
+  check_layer(p,
+              [&](auto& cache) { return nn::decoder_layer<query, key, source>(nn::post_norm, x, memory, p, cache); });
+  check_layer(q, [&](auto& cache) { return nn::decoder_layer<query, key>(nn::pre_norm, x, q, cache); });
+}
+
+// What is assigned to a variable gets its memory before the variable loses its own, which expressions may share.
+BOOST_AUTO_TEST_CASE(assignment_to_a_variable) {
+  const operands o;
+  const auto small = normal<float, head, query, d_value>(5, head{1}, query{3}, d_value{7});
+  const auto large = normal<float, head, query, d_value>(6, head{3}, query{50}, d_value{16});
+  auto t = small, u = large;
+  const auto held = [&] {
+    return std::tuple(bytes_of(o.q, o.k, o.v, o.bias, small, large, t, u), t.data(), t.extent<head>(),
+                      t.extent<query>(), t.extent<d_value>(), u.data(), u.extent<query>());
+  };
+  const auto each = [&](auto assign, const auto& want_t, const auto& want_u) {
+    for (const bool from_then : {true, false}) {
+      t = small, u = large;
+      const auto earlier = t + 0;
+      BOOST_TEST(fail_each_allocation(assign, held, from_then) > 0);
+      BOOST_TEST(identical(t, want_t));
+      BOOST_TEST(identical(u, want_u));
+      BOOST_TEST(identical(evaluate(earlier), small));
+    }
+  };
+  each([&] { t = large; }, large, large);
+  each([&] { u = small; }, small, small);
+  for (const schedule how : {fused, unfused})
+    for (const int threads : {1, 2})
+      for (const bool in_workspace : {false, true})
+        BOOST_TEST_CONTEXT((how == fused ? "fused" : "unfused")
+                           << ", threads " << threads << (in_workspace ? ", a workspace" : "")) {
+          const auto with = [&](auto run) {
+            return [&, run] {
+              workspace fresh;  // no memory of an earlier run helps
+              run(policy{.schedule = how, .threads = threads, .memory = in_workspace ? &fresh : nullptr});
+            };
+          };
+          const policy plain{.schedule = how};
+          const auto context = evaluate<head, query, d_value>(plain, o.context());
+          const auto doubled = evaluate(plain, softmax<d_value>(small) * 2 + small * 0);
+          const auto over_t = [&] { return softmax<d_value>(small) * 2 + t * 0; };  // the same again, once t is that
+          each(with([&](const policy& p) { t = evaluate<head, query, d_value>(p, o.context()); }), context, large);
+          each(with([&](const policy& p) { t = evaluate(p, over_t()); }), doubled, large);
+          each(with([&](const policy& p) { std::tie(t, u) = evaluate(p, over_t(), o.context()); }), doubled, context);
+        }
 }
 
 // A snapshot for the kernels that gets no memory leaves its weight and the snapshots before it.
