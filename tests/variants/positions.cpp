@@ -95,10 +95,11 @@ BOOST_AUTO_TEST_CASE(alibi_attention_streams) {
 }
 
 BOOST_AUTO_TEST_CASE(t5_buckets_streams) {
-  check_variant("t5_buckets", [](int scale) {
+  const auto make = [](int scale) {
     const problem p(203 * scale);
     return t5_buckets(p.q, p.k, p.v, input<head, bucket>(4, head{2}, bucket{32}));
-  });
+  };
+  check_variant("t5_buckets", make, 1);  // a logarithm for each pair takes its time
 }
 
 BOOST_AUTO_TEST_CASE(relative_keys_streams) {

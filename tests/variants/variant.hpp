@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSL-1.0
 // In: one kind of attention as a function from sizes to an expression. Out: the check that it is what its paper says
-// (a float64 golden, fused and unfused), that it streams, and that what its plan stores grows as the sequence does.
+// (a float64 golden, fused and unfused), that it streams, and that what its plan stores and what its runs take grows as the
+// sequence does.
 // Next: masks.cpp, the first family.
 #pragma once
 #include "support/schedules.hpp"
@@ -56,11 +57,29 @@ template <class Make> bool stores_linearly(const Make& make) {
   return bytes(4) - bytes(2) <= 2 * (bytes(2) - bytes(1));
 }
 
+/// The same of all the memory that a run takes, none of which lies outside its workspace: results between the stages, what each
+/// thread needs, packed operands, parts to be put together. By lengths at which tiles have reached their full size; what they
+/// still gain or lose there is `spare`. Three threads, which may share out what one does whole, take at most three times that.
+template <class Make> bool runs_in_linear_memory(const Make& make, int first_scale = 4) {
+  constexpr std::ptrdiff_t spare = std::ptrdiff_t{256} << 10;
+  const auto bytes = [&](int scale, int threads) {
+    workspace memory;
+    evaluate(policy{.threads = threads, .memory = &memory}, make(scale));
+    return static_cast<std::ptrdiff_t>(memory.size());
+  };
+  const int last_scale = 4 * first_scale;
+  const std::ptrdiff_t once = bytes(first_scale, 1), twice = bytes(2 * first_scale, 1), last = bytes(last_scale, 1);
+  const std::ptrdiff_t by_three = bytes(last_scale, 3);
+  BOOST_TEST_MESSAGE(once << ", " << twice << ", " << last << " bytes, " << last - twice - 2 * (twice - once)
+                          << " more than in proportion; with three threads " << by_three);
+  return last - twice <= 2 * (twice - once) + spare && by_three <= 3 * last + spare;
+}
+
 /// The golden is in the order of the expression's axes.
 template <class Make> void check_values(const std::string& name, const Make& make) {
   const auto expression = make(1);
   const npy_file want = read_npy(std::string(HEED_TEST_DATA) + "/../variants/golden/" + name + ".npy");
-  for (const regime& each : regimes({1, 3})) BOOST_TEST_CONTEXT(each.name()) {
+  for (const regime& each : regimes()) BOOST_TEST_CONTEXT(each.name()) {
       const auto got = evaluate(each.policy(), expression);
       const auto shape = grid_of(got).extents;
       BOOST_TEST(std::vector<std::ptrdiff_t>(shape.begin(), shape.end()) == want.shape,
@@ -69,11 +88,13 @@ template <class Make> void check_values(const std::string& name, const Make& mak
     }
 }
 
-/// `check_variant("causal", [](int scale) { ... })`: scale multiplies the length of the sequence.
-template <class Make> void check_variant(const std::string& name, const Make& make) {
+/// `check_variant("causal", [](int scale) { ... })`: scale multiplies the length of the sequence. Memory is compared at the first
+/// scale, twice and four times that.
+template <class Make> void check_variant(const std::string& name, const Make& make, int first_scale = 4) {
   static_assert(streams<decltype(make(1))>);
   check_values(name, make);
   BOOST_TEST(stores_linearly(make));
+  BOOST_TEST(runs_in_linear_memory(make, first_scale));
 }
 
 /// A variant whose comment says why it stores more than its streamed axes: no less is checked, so that the reason goes
@@ -82,6 +103,7 @@ template <class Make> void check_stored_variant(const std::string& name, const M
   static_assert(!streams<decltype(make(1))>);
   check_values(name, make);
   BOOST_TEST(!stores_linearly(make));
+  BOOST_TEST(!runs_in_linear_memory(make));
 }
 
 }  // namespace test::variants
