@@ -21,18 +21,14 @@ auto log_sum_exp_of_locals() {
   return log_sum_exp<key>(numbers);
 }
 
-// The language has no word for the sine alone; this is the node that rope turns by.
-template <class X> auto sine(X&& x) {
-  return detail::real_unary<detail::ops::sine>(detail::as_node(std::forward<X>(x)));
-}
 constexpr double turn = 2 * std::numbers::pi * 0.01;
 
 /// sin^2(2 pi 0.01 n) for n = 1 to 4: the operands of both factors are gone when it is evaluated.
 template <class T> auto squares_of_temporaries() {
-  return sine(row<T, query>({1, 2, 3, 4}) * static_cast<T>(turn)) *
-         sine(row<T, query>({1, 2, 3, 4}) * static_cast<T>(turn));
+  return sin(row<T, query>({1, 2, 3, 4}) * static_cast<T>(turn)) *
+         sin(row<T, query>({1, 2, 3, 4}) * static_cast<T>(turn));
 }
-/// The same by words alone: rope turns the pair (1, 0) at position n by n base^(-1/2).
+/// The same by a rotation: rope turns the pair (1, 0) at position n by n base^(-1/2).
 template <class T> auto squares_of_turned_temporaries() {
   const auto sines = at<d_head>(rope<d_head, query>(table<T, query, d_head>(4, {0, 1, 0, 0, 0, 1, 0, 0,  //
                                                                                 0, 1, 0, 0, 0, 1, 0, 0}),
@@ -43,7 +39,7 @@ template <class T> auto squares_of_turned_temporaries() {
 /// A snake activation, x + sin^2(x).
 template <class T> auto snake_of_temporaries() {
   const auto x = row<T, query>({1, 2, 3, 4}) * static_cast<T>(turn);
-  return x + pow(sine(x), row<T, query>({2, 2, 2, 2}));
+  return x + pow(sin(x), row<T, query>({2, 2, 2, 2}));
 }
 
 }  // namespace

@@ -73,6 +73,8 @@ BOOST_AUTO_TEST_CASE(functions_of_one_number) {
   check(sqrt(abs(x)), each([](double a) { return std::sqrt(std::abs(a)); }), 1e-6);
   check(rsqrt(abs(x) + 1), each([](double a) { return 1 / std::sqrt(std::abs(a) + 1); }), 1e-6);
   check(tanh(x), each([](double a) { return std::tanh(a); }), 1e-6);
+  check(sin(x), each([](double a) { return std::sin(a); }), 1e-6);
+  check(cos(x), each([](double a) { return std::cos(a); }), 1e-6);
   check(abs(x), each([](double a) { return std::abs(a); }), 0);
   check(floor(x), each([](double a) { return std::floor(a); }), 0);
   check(pow(abs(x), 2), each([](double a) { return a * a; }), 1e-5);

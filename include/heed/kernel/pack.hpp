@@ -255,27 +255,6 @@ template <int L> HEED_INLINE void store(bool* p, mask<L> m) {
   }
 }
 
-// What dropout keeps of L lanes: a word of the row; the lower halves of L words of lanes, then their upper halves.
-template <int L>
-HEED_INLINE mask<L> kept_by_dropout(heed::detail::dropout_rule rule, const char* row, const char* lanes) {
-  using rules = heed::detail::dropout_rule;
-  constexpr int n = width<float>, some = L < n ? L : n;
-  std::uint32_t of_row[2];
-  std::memcpy(of_row, row, sizeof of_row);
-  std::uint64_t bits = 0;
-  HEED_UNROLL
-  for (int i = 0; i < L; i += n) {
-    detail::raw<std::uint32_t, n> low{}, high{};
-    std::memcpy(&low, lanes + 4 * i, 4 * some);
-    std::memcpy(&high, lanes + 4 * (L + i), 4 * some);
-    auto mixed = (low ^ of_row[0]) * ((high ^ of_row[1]) | 1U);
-    mixed = (mixed ^ (mixed >> rules::shift)) * rules::mixer;
-    const auto odd = detail::from<std::int32_t>(mixed | 1U);
-    bits |= detail::mask_bits<std::int32_t>(odd > vector<std::int32_t>(rule.limit)) << i;
-  }
-  return {bits & mask<L>::every};
-}
-
 // ---- arithmetic: whole numbers wrap around ----
 
 template <class T, int L> HEED_INLINE pack<T, L> add(pack<T, L> a, pack<T, L> b) {

@@ -353,7 +353,7 @@ inline namespace HEED_ARCH {
 /// @{
 /// Elementwise functions: the same axes, the same extents. `log(x)` is natural, `rsqrt(x)` = 1 / sqrt(x), `relu(x)` =
 /// max(x, 0), `gelu(x)` = x Phi(x) (Hendrycks and Gimpel 2016) and `gelu_tanh(x)` its approximation, `sigmoid(x)` =
-/// 1 / (1 + exp(-x)), `silu(x)` = x sigmoid(x). Integers are taken by abs and relu alone; refused elsewhere: say cast.
+/// 1 / (1 + exp(-x)), `silu(x)` = x sigmoid(x); angles are radians. Integers are taken by abs and relu alone; refused elsewhere: say cast.
 ///
 ///     auto h = gelu(dot<model>(x, w_1) + b_1);
 auto exp(expression auto&& x) {
@@ -370,6 +370,12 @@ auto rsqrt(expression auto&& x) {
 }
 auto tanh(expression auto&& x) {
   return detail::real_unary<detail::ops::hyperbolic_tangent>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto sin(expression auto&& x) {
+  return detail::real_unary<detail::ops::sine>(detail::as_node(std::forward<decltype(x)>(x)));
+}
+auto cos(expression auto&& x) {
+  return detail::real_unary<detail::ops::cosine>(detail::as_node(std::forward<decltype(x)>(x)));
 }
 auto floor(expression auto&& x) {
   return detail::real_unary<detail::ops::rounded_down>(detail::as_node(std::forward<decltype(x)>(x)));
