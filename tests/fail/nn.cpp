@@ -171,9 +171,9 @@ int main() {
   }
   {
     // mistake 13: A cache without the batch of the input
-    // says: evaluate: an expression with axes (batch, key, head, d_head) does not fit a tensor with axes
-    // (head, key, d_head): the tensor lacks (batch)
-    // literal: evaluate: the expression does not fit the tensor
+    // says: append: an expression with axes (batch, key, head, d_head) does not fit a cache with axes (head, key, d_head): the
+    // cache lacks (batch)
+    // literal: append: the expression does not fit the cache (a forgotten rename?)
     const tensor<float, batch, query, model<512>> several{batch{2}, query{1}};
 #if HEED_MISTAKE == 13
     nn::attention_cache<float, attention, key> cache{key{9}};

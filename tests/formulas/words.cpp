@@ -315,7 +315,12 @@ table dropout(const axis_list& order, const table& x, double p, std::uint64_t se
   table result = x;
   result.sum = false;
   const std::uint64_t start = finalise(seed);
-  const auto threshold = static_cast<std::uint64_t>(p * 0x1p32);
+  const double limit = std::min(std::trunc(p * 0x1p32 - 0x1p31), 0x1p31 - 1);
+  const auto drops = [&](std::uint64_t words) {
+    std::uint64_t product = ((words & 0xffffffffU) * (words >> 32U | 1U)) & 0xffffffffU;
+    product = (((product ^ product >> 15U) * 0x846ca68bU) & 0xffffffffU) | 1U;
+    return (product < 0x80000000U ? static_cast<double>(product) : static_cast<double>(product) - 0x1p32) <= limit;
+  };
   for (std::size_t i = 0; i < result.reals.size(); ++i) {
     std::uint64_t words = 0;
     for (std::size_t a = 0; a < order.size(); ++a) {
@@ -323,7 +328,7 @@ table dropout(const axis_list& order, const table& x, double p, std::uint64_t se
       words ^= finalise((start + a * mixer) ^ bits(coordinate));
     }
     element& e = result.reals[i];
-    if ((words ^ words >> 32U) * mixer >> 32U < threshold)
+    if (drops(words))
       e = {0, 0, 0};
     else
       e = combine_reals(operation::multiply, e, {1 / (1 - p), rounding / (1 - p), 1 / (1 - p)});
