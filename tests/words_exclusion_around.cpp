@@ -337,6 +337,21 @@ BOOST_AUTO_TEST_CASE(biases_of_the_scores_own_size) {
     }
 }
 
+// A product with weights that are kept by let is no score of what is reduced after it: excluded keys have to be skipped.
+BOOST_AUTO_TEST_CASE(shared_weights_below_another_reduction) {
+  tensor<float, query, key> s{query{3}, key{15}};
+  tensor<float, d_head, key> x{d_head{4}, key{15}};
+  for (float& each : s) each = 0;
+  for (int d = 0; d < 4; ++d)
+    for (int j = 0; j < 15; ++j) x(d, j) = j % 3 == 0 ? not_a_number : 2;
+  const auto weights = softmax<key>(where(index<key>() % 3 != 0, s));
+  for (const schedule how : {fused, unfused})
+    for (const auto& got : {evaluate(how, mean<d_head>(dot<key>(let(weights), x))),
+                            evaluate(how, mean<d_head>(dot<key>(let(weights) * 1, x))),
+                            evaluate(how, mean<d_head>(dot<key>(weights, x)))})
+      for (const float each : got) BOOST_TEST(std::abs(each - 2) < 1e-6F);
+}
+
 BOOST_AUTO_TEST_CASE(signs_of_infinite_terms) {
   const four_keys f;
   tensor<float, query, key> zeros{query{1}, key{4}};

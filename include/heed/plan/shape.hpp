@@ -213,13 +213,14 @@ template <class X, class O, class Whole>
 inline constexpr bool is_larger_than_its_dot = is_elementwise<X>&& subset<Whole, unite<typename X::axes_type, O>> &&
                                                !has_whole_terminal<X, typename X::axes_type>::value;
 
+template <class N> struct zero_rule;  // keep.hpp: whether softmaxes in N make zeros that a contraction skips
 /// A dot that a streamed tree computes a tile at a time.
 template <class N, class K> inline constexpr bool is_score = false;
 template <class O, class L, class R, class K>
 inline constexpr bool is_score<contraction<O, L, R>, K> =
     is_one_sided<contraction<O, L, R>, K> && !is_larger_than_its_dot<L, O, typename R::axes_type> &&
     !is_larger_than_its_dot<R, O, typename L::axes_type> && !excluding<false, L>::value &&
-    !excluding<false, R>::value;  // a masked operand skips products: not in a tile
+    !excluding<false, R>::value && !zero_rule<L>::value && !zero_rule<R>::value;  // products are skipped: not in a tile
 
 template <class N, class K> struct scores_in {  // how many score dots stand in the elementwise part of the tree
   static constexpr int count = is_score<N, K> ? 1 : 0;
