@@ -61,20 +61,20 @@ constexpr std::uint64_t scramble(std::uint64_t x) {
 
 /// How 64 bits decide about an element: their halves are multiplied, which takes the lower bits of both to the upper ones, and
 /// the product, mixed once more, has to exceed the limit as a signed number. Odd numbers alone are compared, so that the
-/// smallest limit keeps all and the largest none. Kernels do the same to vectors of numbers of 32 bits.
+/// smallest limit keeps all and the largest none. U: numbers of 32 bits, or the vectors of them that kernels have.
 struct dropout_rule {
-  static constexpr int shift = 15;
-  static constexpr std::uint32_t mixer = 0x846ca68bu;
   std::int32_t limit = std::numeric_limits<std::int32_t>::min();
 
   dropout_rule() = default;
   explicit dropout_rule(double p)  // p <= 1: the conversion fits
       : limit(static_cast<std::int32_t>(std::min(p * 4294967296.0 - 2147483648.0, 2147483647.0))) {}
+  template <class U> [[gnu::always_inline]] static inline U mixed(U const& low, U const& high) {
+    U const product = low * (high | 1u);
+    return ((product ^ (product >> 15)) * 0x846ca68bu) | 1u;
+  }
   bool keeps(std::uint64_t words) const {
     auto const low = static_cast<std::uint32_t>(words), high = static_cast<std::uint32_t>(words >> 32);
-    std::uint32_t mixed = low * (high | 1);
-    mixed = (mixed ^ mixed >> shift) * mixer;
-    return static_cast<std::int32_t>(mixed | 1) > limit;
+    return static_cast<std::int32_t>(mixed(low, high)) > limit;
   }
 };
 /// True where dropout keeps the element at these coordinates: each axis makes a word of its coordinate, so that words can be

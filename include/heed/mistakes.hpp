@@ -105,13 +105,20 @@ template <class Op, class Small, class Wide> struct part_has_axes_that_the_whole
     });
   }
 };
+/// An expression that something made for other axes does not take, and what each of them lacks.
+template <class Stored, class Target>
+constexpr void say_what_lacks(writer& w, std::string_view operation, std::string_view target) {
+  w(operation), w(": an expression with axes "), w.list(Stored{}), w(" does not fit a "), w(target), w(" with axes ");
+  w.list(Target{});
+  if constexpr (difference<Stored, Target>::rank > 0)
+    w(": the "), w(target), w(" lacks "), w.list(difference<Stored, Target>{});
+  if constexpr (difference<Target, Stored>::rank > 0)
+    w(difference<Stored, Target>::rank > 0 ? "; the expression lacks " : ": the expression lacks "),
+        w.list(difference<Target, Stored>{});
+}
 template <class Stored, class Target> struct destination_has_other_axes {
   static constexpr void write(writer& w) {
-    w("evaluate: an expression with axes "), w.list(Stored{}), w(" does not fit a tensor with axes "), w.list(Target{});
-    if constexpr (difference<Stored, Target>::rank > 0) w(": the tensor lacks "), w.list(difference<Stored, Target>{});
-    if constexpr (difference<Target, Stored>::rank > 0)
-      w(difference<Stored, Target>::rank > 0 ? "; the expression lacks " : ": the expression lacks "),
-          w.list(difference<Target, Stored>{});
+    mistakes::say_what_lacks<Stored, Target>(w, "evaluate", "tensor");
     for_each_axis(difference<Stored, Target>{}, [&]<class A>(type_tag<A>) {
       detail::hint_relative<A>(w, "the expression", "the tensor", difference<Target, Stored>{});
     });
@@ -120,11 +127,7 @@ template <class Stored, class Target> struct destination_has_other_axes {
 };
 template <class Keys, class Cache> struct keys_do_not_fit_the_cache {
   static constexpr void write(writer& w) {
-    w("append: an expression with axes "), w.list(Keys{}), w(" does not fit a cache with axes "), w.list(Cache{});
-    if constexpr (difference<Keys, Cache>::rank > 0) w(": the cache lacks "), w.list(difference<Keys, Cache>{});
-    if constexpr (difference<Cache, Keys>::rank > 0)
-      w(difference<Keys, Cache>::rank > 0 ? "; the expression lacks " : ": the expression lacks "),
-          w.list(difference<Cache, Keys>{});
+    mistakes::say_what_lacks<Keys, Cache>(w, "append", "cache");
     for_each_axis(difference<Cache, Keys>{},
                   [&]<class A>(type_tag<A>) { detail::hint_missing<A>(w, difference<Keys, Cache>{}); });
   }

@@ -82,7 +82,6 @@ template <int L, int I, class T> struct value_at<L, I, stored_cell<T>> {
 /// What dropout keeps of L lanes: a word of the row; the lower halves of L words of lanes, then their upper halves.
 template <int L>
 HEED_INLINE mask<L> kept_by_dropout(heed::detail::dropout_rule rule, char const* row, char const* lanes) {
-  using rules = heed::detail::dropout_rule;
   constexpr int n = width<float>, some = L < n ? L : n;
   std::uint32_t of_row[2];
   std::memcpy(of_row, row, sizeof of_row);
@@ -92,10 +91,8 @@ HEED_INLINE mask<L> kept_by_dropout(heed::detail::dropout_rule rule, char const*
     detail::raw<std::uint32_t, n> low{}, high{};
     std::memcpy(&low, lanes + 4 * i, 4 * some);
     std::memcpy(&high, lanes + 4 * (L + i), 4 * some);
-    auto mixed = (low ^ of_row[0]) * ((high ^ of_row[1]) | 1U);
-    mixed = (mixed ^ (mixed >> rules::shift)) * rules::mixer;
-    const auto odd = detail::from<std::int32_t>(mixed | 1U);
-    bits |= detail::mask_bits<std::int32_t>(odd > vector<std::int32_t>(rule.limit)) << i;
+    const auto mixed = detail::from<std::int32_t>(rule.mixed(low ^ of_row[0], high ^ of_row[1]));
+    bits |= detail::mask_bits<std::int32_t>(mixed > vector<std::int32_t>(rule.limit)) << i;
   }
   return {bits & mask<L>::every};
 }
