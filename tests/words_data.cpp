@@ -148,6 +148,21 @@ BOOST_AUTO_TEST_CASE(a_tensor_converts_to_a_view) {
   BOOST_TEST(agrees(x, {7, 7, 7, 7, 7, 7}, 0));
 }
 
+BOOST_AUTO_TEST_CASE(a_view_to_write_converts_to_one_to_read_and_not_back) {
+  std::vector<float> numbers{0, 1, 2, 3, 4, 5};
+  const view<float, query, key> columns(numbers.data(), query{2}, key{3}, strides{1, 2});
+  const auto last = [](view<const float, query, key> v) { return v(1, 2) + evaluate(max<query, key>(v))(); };
+  BOOST_TEST(last(columns) == 10);
+  const view<const float, query, key> read = columns;
+  columns(1, 0) = 9;
+  BOOST_TEST(read(1, 0) == 9);
+  BOOST_TEST(read.stride<key>() == 2);
+  using to_read = view<const float, query, key>;
+  static_assert(!std::is_convertible_v<to_read, view<float, query, key>>);
+  static_assert(!std::is_convertible_v<view<float, key, query>, to_read>, "other axes");
+  static_assert(!std::is_convertible_v<view<double, query, key>, to_read>, "other elements");
+}
+
 BOOST_AUTO_TEST_CASE(a_tensor_without_axes_is_one_element) {
   tensor<float> one;
   one() = 2;

@@ -118,10 +118,11 @@ template <class D, class V, class M> void check_projected() {
   const problem<D, V, M> p;
   const auto& [q, k, v, x, y, w_q, w_k, w_v, w_o, w_gate] = p;
   constexpr rope_pairs pairs = rope_pairs::half;
-  const auto p_q = dot<M>(x, w_q), p_k = dot<M>(y, w_k);
+  const auto p_q = dot<M>(x, w_q);
+  const auto p_k = dot<M>(y, w_k);
   const auto p_v = dot<M>(y, w_v);
   const auto layer = [&](const auto& some_q, const auto& some_k, const auto& some_v) {
-    return x + dot<head, V>(dot<key>(softmax<key>(dot<D>(some_q, some_k) / 3), some_v), w_o);
+    return p.x + dot<head, V>(dot<key>(softmax<key>(dot<D>(some_q, some_k) / 3), some_v), p.w_o);
   };
   STREAMS(p_q);
   STREAMS(dot<D>(p_q, p_k));
@@ -153,7 +154,7 @@ template <class D, class V, class M> void check_stored() {
   const auto& [q, k, v, x, y, w_q, w_k, w_v, w_o, w_gate] = p;
   const auto s = dot<D>(q, k) / 8.0F;
   const auto w = softmax<key>(s);
-  const auto context = [&](const auto& scores) { return dot<key>(softmax<key>(scores), v); };
+  const auto context = [&](const auto& scores) { return dot<key>(softmax<key>(scores), p.v); };
 
   STORES(w);
   STORES(context(w));
@@ -193,7 +194,8 @@ template <class D, class V, class M> void check_stored() {
   const auto logits = dot<M>(at<batch>(x, 0), of<M, vocabulary>());
   STORES(log_sum_exp<vocabulary>(logits) - take<vocabulary>(logits, tensor<std::int64_t, query>{query{queries}}));
   // heads are mixed before the softmax, compete with each other, or are summed
-  const auto p_q = dot<M>(x, w_q), p_k = dot<M>(y, w_k);
+  const auto p_q = dot<M>(x, w_q);
+  const auto p_k = dot<M>(y, w_k);
   const auto heads = dot<D>(p_q, p_k);
   STORES(context(dot<head>(heads, of<head, mixed>())));
   STORES(dot<key>(softmax<head>(heads), v));

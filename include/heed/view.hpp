@@ -102,11 +102,15 @@ template <class T, class... A> class view : public detail::refused_members<T, ax
       : view(detail::type_tag<void>{}, data, s, x, y, z, w, v) {}
   /// @}
   explicit view(detail::leaf<T, axes<A...>> const& from) : leaf_(from) {}
+  /// Of a view whose elements may be written, to read.
+  template <class U>
+    requires(std::is_same_v<T, U const>)
+  view(view<U, A...> const& from) : leaf_(detail::unowned<T>(from.heed_leaf())) {}  // NOLINT: as a tensor converts
 #if defined(__cpp_lib_mdspan)
   /// Of an mdspan of the same rank, axis by axis; static extents that differ are shape_error.
-  template <class E, class L, class Access>
-    requires(E::rank() == sizeof...(A))
-  explicit view(std::mdspan<T, E, L, Access> const& m) {
+  template <class U, class E, class L, class Access>
+    requires(E::rank() == sizeof...(A) && std::is_same_v<T const, U const> && std::is_convertible_v<U*, T*>)
+  explicit view(std::mdspan<U, E, L, Access> const& m) {
     leaf_.data = m.data_handle();
     extent_t const fixed[] = {detail::fixed_extent<A>..., 0};
     for (std::size_t i = 0; i < sizeof...(A); ++i) {
