@@ -346,6 +346,11 @@ template <class Op, class Value> struct it_is_no_integer {
         w(detail::type_name<Value>());
   }
 };
+template <class Op, class Value> struct number_is_no_integer {
+  static constexpr void write(writer& w) {
+    w(Op::name), w(": the "), w(Op::integer), w(" is an integer, not "), w(detail::type_name<Value>()), w(Op::instead);
+  }
+};
 template <class Op, class Value> struct it_is_no_condition {
   static constexpr void write(writer& w) {
     w(Op::name), w(": values of type "), w(detail::type_name<Value>()),

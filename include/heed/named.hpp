@@ -49,6 +49,10 @@ struct size_word {
   static constexpr std::string_view name = "x.size(i)",
                                     instead = ": axes have names, not places: say x.extent<query>()";
 };
+struct extent_place_word {
+  static constexpr std::string_view name = "x.extent(i)",
+                                    instead = ": axes have names, not places: say x.extent<query>()";
+};
 struct extent_argument_word {
   static constexpr std::string_view name = "x.extent(query)",
                                     instead = ": an axis is named in angle brackets: say x.extent<query>()";
@@ -113,6 +117,11 @@ template <class T, class Axes> struct refused_members : expression_base {
   template <std::integral I> extent_t size(I) const {
     HEED_REFUSE("x.size(i): axes have names, not places: say x.extent<query>()",
                 mistakes::word_is_not_there<size_word, Axes>);
+    return 0;
+  }
+  template <std::integral I> extent_t extent(I) const {
+    HEED_REFUSE("x.extent(i): axes have names, not places: say x.extent<query>()",
+                mistakes::word_is_not_there<extent_place_word, Axes>);
     return 0;
   }
   template <axis_tag X> extent_t extent(X const&) const {

@@ -63,6 +63,14 @@ template <class T, class... A> class view : public detail::refused_members<T, ax
                 detail::mistakes::pointer_does_not_fit_the_view<U, T>);
   }
   /// @private
+  template <std::integral... I>
+    requires(sizeof...(I) > 0)
+  explicit view(T*, I...) {
+    HEED_REFUSE(
+        "view: extents are given by name, as in query{128}, not by place",
+        detail::mistakes::extents_without_names<detail::view_word, typename detail::dynamic_axes<axes_type>::type>);
+  }
+  /// @private
   template <detail::plain_memory V, class... X>
     requires(!std::is_pointer_v<V> && !std::is_array_v<V>)
   explicit view(V const&, X const&...) {

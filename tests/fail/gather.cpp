@@ -184,4 +184,15 @@ int main() {
     const auto kept = dropout(q, 0.1, 1234);
 #endif
   }
+  {
+    // mistake 16: The seed before the probability
+    // why: A seed of 1 would be a probability of 1, which drops everything.
+    // says: dropout: the seed is an integer, not double (the probability comes before it)
+    // literal: slice, at, roll, dropout: coordinates, places and seeds are integers
+#if HEED_MISTAKE == 16
+    const auto kept = dropout(q, 1, 0.1);
+#else
+    const auto kept = dropout(q, 0.1, 1);
+#endif
+  }
 }

@@ -246,4 +246,26 @@ int main() {
     const auto total = log_sum_exp<key>(scores);
 #endif
   }
+  {
+    // mistake 21: A switch where a norm takes its eps
+    // says: rms_norm: eps is a number, no switch
+    // literal: norm: eps is a number, no switch
+    const tensor<float, model<512>> gain;
+#if HEED_MISTAKE == 21
+    const auto y = rms_norm<model<512>>(x, gain, true);
+#else
+    const auto y = rms_norm<model<512>>(x, gain, 1e-6);
+#endif
+  }
+  {
+    // mistake 22: A switch where layer_norm takes its eps
+    // says: layer_norm: eps is a number, no switch
+    // literal: norm: eps is a number, no switch
+    const tensor<float, model<512>> gamma, beta;
+#if HEED_MISTAKE == 22
+    const auto y = layer_norm<model<512>>(x, gamma, beta, true);
+#else
+    const auto y = layer_norm<model<512>>(x, gamma, beta, 1e-6);
+#endif
+  }
 }

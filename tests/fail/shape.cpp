@@ -244,4 +244,34 @@ int main() {
     const auto y = slice<query>(x, 0, 2);
 #endif
   }
+  {
+    // mistake 21: Half of an extent in floating point
+    // says: slice: the coordinate is an integer, not double
+    // literal: slice, at, roll, dropout: coordinates, places and seeds are integers
+#if HEED_MISTAKE == 21
+    const auto y = slice<query>(x, 0, 5 / 2.0);
+#else
+    const auto y = slice<query>(x, 0, 5 / 2);
+#endif
+  }
+  {
+    // mistake 22: A place between two elements
+    // says: at: the coordinate is an integer, not float
+    // literal: slice, at, roll, dropout: coordinates, places and seeds are integers
+#if HEED_MISTAKE == 22
+    const auto y = at<query>(x, 1.5F);
+#else
+    const auto y = at<query>(x, 1);
+#endif
+  }
+  {
+    // mistake 23: A shift by a part of a place
+    // says: roll: the number of places is an integer, not double
+    // literal: slice, at, roll, dropout: coordinates, places and seeds are integers
+#if HEED_MISTAKE == 23
+    const auto y = roll<query>(x, 0.5);
+#else
+    const auto y = roll<query>(x, 1);
+#endif
+  }
 }

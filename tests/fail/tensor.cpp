@@ -391,4 +391,25 @@ int main() {
 #endif
     (void)n;
   }
+  {
+    // mistake 34: A view with numbers for its extents
+    // says: view: extents are given by name, as in query{128}, not by place: wanted (query)
+    // literal: view: extents are given by name, as in query{128}, not by place
+#if HEED_MISTAKE == 34
+    view<const float, query, d_head> x(numbers.data(), 6);
+#else
+    view<const float, query, d_head> x(numbers.data(), query{6});
+#endif
+  }
+  {
+    // mistake 35: The extent at a place
+    // says: x.extent(i): axes have names, not places: say x.extent<query>()
+    // literal: x.extent(i): axes have names, not places: say x.extent<query>()
+#if HEED_MISTAKE == 35
+    const extent_t n = a.extent(0);
+#else
+    const extent_t n = a.extent<query>();
+#endif
+    (void)n;
+  }
 }

@@ -27,7 +27,7 @@ struct dropout_switch_word {
   static constexpr std::string_view name = "dropout", instead = ": the probability is a number, no switch: 0 keeps all";
 };
 struct dropout_word {
-  static constexpr std::string_view name = "dropout";
+  static constexpr std::string_view name = "dropout", integer = "seed", instead = " (the probability comes before it)";
 };
 
 /// The first type that is not V, else V; the first list that is not the same set, else the list.
@@ -229,7 +229,7 @@ auto dropout(expression auto const& x, double p, std::uint64_t seed) {
 }
 /// @private
 template <class P, class Seed>
-  requires(std::is_same_v<P, bool> || std::is_same_v<Seed, bool>)
+  requires(std::is_same_v<Seed, bool> || (std::is_same_v<P, bool> && !std::floating_point<Seed>))
 auto dropout(expression auto const&, P, Seed) {
   if constexpr (std::is_same_v<P, bool>)
     HEED_REFUSE("dropout: the probability is a number, no switch: 0 keeps all",
@@ -238,6 +238,10 @@ auto dropout(expression auto const&, P, Seed) {
     HEED_REFUSE("dropout: the seed is a number, no switch: p = 0 keeps all",
                 detail::mistakes::word_is_not_there<detail::dropout_seed_word, Seed>);
   return detail::poison{};
+}
+/// @private
+template <expression E, class P, std::floating_point Seed> auto dropout(E const&, P, Seed) {
+  return detail::refuse_fraction<detail::dropout_word, E, Seed>();
 }
 }  // namespace HEED_ARCH
 

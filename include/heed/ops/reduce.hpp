@@ -146,6 +146,14 @@ struct beta_part {
 struct gain_part {
   static constexpr std::string_view name = "rms_norm", part = "gain";
 };
+template <class Part> struct eps_word {
+  static constexpr std::string_view name = Part::name, instead = ": eps is a number, no switch";
+};
+template <class Part, class E, class Switch> poison refuse_switch_for_eps() {
+  if constexpr (!is_poison<E>)
+    HEED_REFUSE("norm: eps is a number, no switch", mistakes::word_is_not_there<eps_word<Part>, Switch>);
+  return {};
+}
 template <class Part, class E, class P> poison refuse_norm_part() {
   using Axes = typename E::axes_type;
   using PAxes = typename P::axes_type;
@@ -252,6 +260,11 @@ auto layer_norm(expression auto&& x, Gamma const& gamma, Beta const& beta, doubl
                gamma +
            beta;
 }
+/// @private
+template <class A, expression E, std::same_as<bool> Eps>
+auto layer_norm(E&&, detail::operand_like auto const&, detail::operand_like auto const&, Eps) {
+  return detail::refuse_switch_for_eps<detail::beta_part, E, Eps>();
+}
 /// gain x / sqrt(mean(x^2) + eps) over A (Zhang and Sennrich 2019), the axes of x.
 ///
 ///     auto y = rms_norm<model>(x, gain, 1e-6);
@@ -264,6 +277,10 @@ template <class A, detail::operand_like Gain> auto rms_norm(expression auto&& x,
   else
     return detail::reduce<detail::kinds::standardised, A>({false, eps}, detail::as_node(std::forward<decltype(x)>(x))) *
            gain;
+}
+/// @private
+template <class A, expression E, std::same_as<bool> Eps> auto rms_norm(E&&, detail::operand_like auto const&, Eps) {
+  return detail::refuse_switch_for_eps<detail::gain_part, E, Eps>();
 }
 }  // namespace HEED_ARCH
 }  // namespace heed

@@ -21,17 +21,24 @@ struct merge_word {
 };
 struct slice_word {
   static constexpr std::string_view name = "slice", advice = " (slice<A, To>(x, from) takes an axis of the new extent)",
-                                    part = "the slice";
+                                    part = "the slice", integer = "coordinate", instead = "";
 };
 struct at_word {
-  static constexpr std::string_view name = "at";
+  static constexpr std::string_view name = "at", integer = "coordinate", instead = "";
 };
 struct expect_word {
   static constexpr std::string_view name = "expect";
 };
 struct roll_word {
-  static constexpr std::string_view name = "roll";
+  static constexpr std::string_view name = "roll", integer = "number of places", instead = "";
 };
+
+template <class Word, class E, class Value> poison refuse_fraction() {
+  if constexpr (!is_poison<E>)
+    HEED_REFUSE("slice, at, roll, dropout: coordinates, places and seeds are integers",
+                mistakes::number_is_no_integer<Word, Value>);
+  return {};
+}
 
 // ---------------------------------------------------------------- changes of coordinates
 // Each: hidden axes of the operand, extents of the result, source<X>(get): the operand's coordinate along a hidden axis X,
@@ -373,6 +380,12 @@ auto slice(E&&, extent_t) {
                 detail::mistakes::range_is_needed<detail::slice_word, A>);
   return detail::poison{};
 }
+/// @private Half of an extent in floating point, as n / 2.0: refused.
+template <class A, class E, class From, class To>
+  requires(detail::expression_like<E> && (std::floating_point<From> || std::floating_point<To>))
+auto slice(E&&, From, To) {
+  return detail::refuse_fraction<detail::slice_word, E, std::conditional_t<std::floating_point<From>, From, To>>();
+}
 /// To::extent elements of A from `from` on, under the name To: how packed q, k and v come apart.
 ///
 ///     auto k = slice<projections, model>(qkv, 512);  // [batch, query, projections] to [batch, query, model]
@@ -412,6 +425,10 @@ auto slice(E&& x, extent_t from) {
     }
   }
 }
+/// @private
+template <class A, class To, class E, std::floating_point From>
+  requires(detail::expression_like<E>&& detail::axis_tag<To>)
+auto slice(E&&, From) { return detail::refuse_fraction<detail::slice_word, E, From>(); }
 /// The elements at coordinate i of A; A is gone. shape_error: an i outside of A.
 ///
 ///     auto last = at<query>(y, y.extent<query>() - 1);
@@ -437,6 +454,10 @@ auto at(E&& x, extent_t i) {
     }
   }
 }
+/// @private
+template <class A, class E, std::floating_point I>
+  requires(detail::expression_like<E>)
+auto at(E&&, I) { return detail::refuse_fraction<detail::at_word, E, I>(); }
 /// Shifted by n along A, around the end: element i is x's element i - n. The axes of x.
 ///
 ///     auto before = roll<token>(ids, 1);
@@ -455,6 +476,10 @@ template <class A> auto roll(expression auto const& x, extent_t n) {
     return detail::reindex<typename E::axes_type>(detail::roll_change<A>{size ? ((n % size) + size) % size : 0, size},
                                                   x);
   }
+}
+/// @private
+template <class A, expression E, std::floating_point N> auto roll(E const&, N) {
+  return detail::refuse_fraction<detail::roll_word, E, N>();
 }
 
 /// x itself, refused at compile time unless its axes are exactly these, in any order: the shape comment, checked.
