@@ -159,11 +159,11 @@ template <class T, class S, int Lanes>
     HEED_UNROLL
     for (int i = 0; i < sums; ++i) sum[i] = zero<T>();
     for (extent_t c = 0; c < whole; c += step) {
-      next.fetch(lines);
+      next.fetch<block_comes>(lines);
       add_depth<T, S, Lanes, false>(from, c, step, query, query_step, sum);
     }
     if (rest != 0) {
-      next.fetch(lines);
+      next.fetch<block_comes>(lines);
       add_depth<T, S, Lanes, true>(from, whole, rest, query, query_step, sum);
     }
     alignas(64) T result[sums];
@@ -196,7 +196,7 @@ template <class T, class S, int Lanes, int Vectors, bool Partial>
   }
   S const* from = value.data;
   for (extent_t k = 0; k < value.count; ++k) {
-    next.fetch(lines);
+    next.fetch<block_comes>(lines);
     vector<T> element[Vectors];
     HEED_UNROLL
     for (int v = 0; v < Vectors; v += unit<S>) {
