@@ -21,16 +21,16 @@ struct merge_word {
 };
 struct slice_word {
   static constexpr std::string_view name = "slice", advice = " (slice<A, To>(x, from) takes an axis of the new extent)",
-                                    part = "the slice", integer = "coordinate", instead = "";
+                                    part = "the slice", integer = "coordinate", instead{};
 };
 struct at_word {
-  static constexpr std::string_view name = "at", integer = "coordinate", instead = "";
+  static constexpr std::string_view name = "at", integer = "coordinate", instead{};
 };
 struct expect_word {
   static constexpr std::string_view name = "expect";
 };
 struct roll_word {
-  static constexpr std::string_view name = "roll", integer = "number of places", instead = "";
+  static constexpr std::string_view name = "roll", integer = "number of places", instead{};
 };
 
 template <class Word, class E, class Value> poison refuse_fraction() {
