@@ -31,7 +31,8 @@ auto softmax_plus_one(const auto& q, const auto& k, const auto& v) {
 /// Query-key normalisation: scores are cosines times a learned scale.
 /// Source: Henry, Dachapally, Pawar, Chen 2020, Query-Key Normalization for Transformers.
 auto query_key_norm(const auto& q, const auto& k, const auto& v, float g) {
-  const auto unit_q = q * rsqrt(sum<d_head>(q * q)), unit_k = k * rsqrt(sum<d_head>(k * k));
+  const auto unit_q = q * rsqrt(sum<d_head>(q * q));
+  const auto unit_k = k * rsqrt(sum<d_head>(k * k));
   return dot<key>(softmax<key>(where(causal<query, key>(), dot<d_head>(unit_q, unit_k) * g)), v);
 }
 
