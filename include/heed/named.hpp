@@ -50,8 +50,7 @@ struct size_word {
                                     instead = ": axes have names, not places: say x.extent<query>()";
 };
 struct extent_place_word {
-  static constexpr std::string_view name = "x.extent(i)",
-                                    instead = ": axes have names, not places: say x.extent<query>()";
+  static constexpr std::string_view name = "x.extent(i)", instead = size_word::instead;
 };
 struct extent_argument_word {
   static constexpr std::string_view name = "x.extent(query)",

@@ -228,20 +228,18 @@ auto dropout(expression auto const& x, double p, std::uint64_t seed) {
   }
 }
 /// @private
-template <class P, class Seed>
-  requires(std::is_same_v<Seed, bool> || (std::is_same_v<P, bool> && !std::floating_point<Seed>))
-auto dropout(expression auto const&, P, Seed) {
-  if constexpr (std::is_same_v<P, bool>)
+template <expression E, class P, class Seed>
+  requires(std::is_same_v<P, bool> || std::is_same_v<Seed, bool> || std::floating_point<Seed>)
+auto dropout(E const&, P, Seed) {
+  if constexpr (std::floating_point<Seed>)
+    return detail::refuse_fraction<detail::dropout_word, E, Seed>();
+  else if constexpr (std::is_same_v<P, bool>)
     HEED_REFUSE("dropout: the probability is a number, no switch: 0 keeps all",
                 detail::mistakes::word_is_not_there<detail::dropout_switch_word, P>);
   else
     HEED_REFUSE("dropout: the seed is a number, no switch: p = 0 keeps all",
                 detail::mistakes::word_is_not_there<detail::dropout_seed_word, Seed>);
   return detail::poison{};
-}
-/// @private
-template <expression E, class P, std::floating_point Seed> auto dropout(E const&, P, Seed) {
-  return detail::refuse_fraction<detail::dropout_word, E, Seed>();
 }
 }  // namespace HEED_ARCH
 
