@@ -96,7 +96,7 @@ void trial::compare_number(const char* how, std::size_t i, std::size_t size, dou
     if (std::isnan(e.value) ? !std::isnan(got) : got != e.value) differ(how, i, size, got, e.value, 0);
     return;
   }
-  if (e.size > 1e36) return;  // may be more than a float holds
+  if (e.size > largest_size) return;
   const double bound = 2 * e.error + 1e-36;
   if (!(bound < 1e-3 * std::max(e.size, 1e-3))) ++loose;
   if (!std::isfinite(bound)) return;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <utility>
 #include <vector>
 
@@ -22,6 +23,13 @@ struct element {
   double error = 0;  // how far a result in the precision under test may lie from it
   double size = 0;   // the value with every sum taken over absolute terms: what rounding errors are relative to
 };
+/// Beyond this a float may have overflowed, in a term or on the way to a sum.
+inline constexpr double largest_size = 1e36;
+/// A result of arithmetic: where it may have overflowed nothing is known of it, nor of what is made of it (1 over it may be 0).
+inline element computed(element e) {
+  if (e.size > largest_size) e.error = std::numeric_limits<double>::infinity();
+  return e;
+}
 
 struct table {
   axis_list axes;

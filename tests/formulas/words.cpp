@@ -35,7 +35,7 @@ template <class F> double spread(F f, double x, double error, double least = -in
 
 element apply_to(function f, const element& x) {
   const double v = x.value, e = x.error, u = rounding, a = std::abs(v);
-  const auto plain = [&](double value, double error) { return element{value, error, std::abs(value)}; };
+  const auto plain = [&](double value, double error) { return computed({value, error, std::abs(value)}); };
   switch (f) {
     case function::negate: return {-v, e, x.size};
     case function::absolute: return {a, e, x.size};
@@ -65,7 +65,9 @@ element apply_to(function f, const element& x) {
 
 element combine_reals(operation f, const element& l, const element& r) {
   const double u = rounding;
-  const auto rounded = [&](double value, double size, double error) { return element{value, error + u * size, size}; };
+  const auto rounded = [&](double value, double size, double error) {
+    return computed({value, error + u * size, size});
+  };
   switch (f) {
     case operation::add: return rounded(l.value + r.value, l.size + r.size, l.error + r.error);
     case operation::subtract: return rounded(l.value - r.value, l.size + r.size, l.error + r.error);

@@ -62,7 +62,8 @@ struct running_total {
   }
   void store(table& result, std::size_t at, std::size_t terms) const {
     if (result.real)
-      result.reals[at] = {real.value, real.error + static_cast<double>(terms + 2) * rounding * real.size, real.size};
+      result.reals[at] =
+          computed({real.value, real.error + static_cast<double>(terms + 2) * rounding * real.size, real.size});
     else
       result.whole[at] = static_cast<std::int64_t>(whole);
   }
@@ -94,7 +95,7 @@ exponentials sum_of_exponentials(const table& x, const std::vector<std::size_t>&
   const auto add = [&](const element& e) {
     const double w = e.value == -infinity && result.largest != -infinity ? 0 : std::exp(e.value - result.largest);
     result.total += w;
-    if (w > 0) moved += w * error_of_exponent(e, result.reach);
+    if (w > 0 || std::isinf(e.error)) moved += std::isinf(e.error) ? infinity : w * error_of_exponent(e, result.reach);
   };
   for (const std::size_t at : kept) add(x.reals[at]);
   if (sink && !(sink->value == -infinity)) add(*sink);
@@ -129,7 +130,7 @@ table dot(const axis_list& over, const table& left, const table& right) {
       y.error += l.size * r.error + r.size * l.error + l.error * r.error;
     }
     y.error += chain * y.size;
-    result.reals[i] = y;
+    result.reals[i] = computed(y);
   });
   return result;
 }
@@ -153,7 +154,8 @@ table softmax(const axis_list& over, const table& x, const table* sink) {
       const element& e = x.reals[at];
       const double w =
           e.value == -infinity && all.largest > -infinity ? 0 : std::exp(e.value - all.largest) / all.total;
-      const double error = w > 0 ? w * std::expm1(error_of_exponent(e, all.reach) + all.moved) : 0;
+      const double error = w > 0 ? w * std::expm1(error_of_exponent(e, all.reach) + all.moved)
+                                 : std::isinf(all.moved) ? infinity : 0;
       result.reals[at] = {w, error, w};
       if (excludes) result.zeroed[at] = 0;
     }
@@ -261,9 +263,10 @@ table variance(const axis_list& over, const table& x) {
       y.value += d * d / n;
       y.error += (2 * std::abs(d) * e + e * e) / n;
     }
-    y.size = y.value;
+    y.size = n * y.value;  // of the sum of squares
     y.error += (n + 4) * u * y.value;
-    result.reals[i] = y;
+    result.reals[i] = computed(y);
+    result.reals[i].size = y.value;
   });
   return result;
 }
@@ -321,7 +324,9 @@ table standardise(int axis, const table& x, bool centred, double eps) {
         const element& e = x.reals[at];
         square.value += e.value * e.value / n;
         square.error += (2 * e.size * e.error + e.error * e.error + (n + 4) * u * e.size * e.size) / n;
+        square.size += e.size * e.size;
       }
+      square = computed(square);
     }
     const double scale = 1 / std::sqrt(square.value + eps);
     const double least = square.value + eps - square.error;

@@ -246,8 +246,7 @@ def changed_weights(g, r, w):
         elif shape == 2:
             w = grammar.binary("*", w, g.leaf(some(g, r.scores)))
         elif shape == 3:
-            keep = truth(g, r.scores, 1)
-            w = Node(f"heed::where({keep.heed}, {w.heed})", f"ref::keep_where({keep.ref}, {w.ref})", w.axes)
+            w = grammar.kept(g, w)
         elif shape == 4:
             g.heavy += 1
             w = dataclasses.replace(w, heed=f"heed::let({w.heed})", ref=f"ref::let({w.ref})")
@@ -295,9 +294,8 @@ def plain_weights(g, r, s):
 def with_values(g, r, w, axes, depth):
     g.cost({**r.scores, **r.values})
     v = key_tensor(g, r, r.values, depth if g.chance(0.4) else 0)
-    if r.kept is None and g.chance(0.1):
-        keep = truth(g, r.values, 1)
-        v = Node(f"heed::where({keep.heed}, {v.heed})", f"ref::keep_where({keep.ref}, {v.ref})", v.axes)
+    if g.chance(0.12):
+        v = grammar.kept(g, v)
     return dot(r.keys, w, v, axes, g)
 
 

@@ -87,11 +87,9 @@ def real(g, axes, depth):
     if shape < 65 and axes:
         return rows(g, axes, depth)
     if shape < 83:
-        return layouts.layout(g, axes, depth, real)
+        return layouts.layout(g, axes, depth, excluded if g.chance(0.25) else real)
     if shape < 88 and axes:
-        keep = truth(g, axes, 1)
-        x = real(g, axes, depth - 1)
-        return Node(f"heed::where({keep.heed}, {x.heed})", f"ref::keep_where({keep.ref}, {x.ref})", dict(axes))
+        return kept(g, real(g, axes, depth - 1))
     if shape < 91 and axes:
         c = truth(g, axes, 1)
         left, right = real(g, axes, depth - 1), g.leaf(axes) if g.chance(0.6) else number(g.pick(0.0, 1.5))
@@ -109,6 +107,19 @@ def real(g, axes, depth):
         return dataclasses.replace(x, heed=f"heed::let({x.heed})", ref=f"ref::let({x.ref})")
     x = g.shared(x)
     return binary(g.pick("+", "*", "-"), x, unary(g, x))
+
+
+def kept(g, x):
+    """x, excluded where some condition over its axes does not hold."""
+    keep = truth(g, x.axes, 1)
+    return Node(f"heed::where({keep.heed}, {x.heed})", f"ref::keep_where({keep.ref}, {x.ref})", dict(x.axes))
+
+
+def excluded(g, axes, depth):
+    """The same, bare or with something done to it."""
+    x = real(g, axes, depth - 1)
+    x = kept(g, x) if axes else x
+    return unary(g, x) if g.chance(0.4) else x
 
 
 def dropout(g, x):

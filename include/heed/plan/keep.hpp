@@ -7,6 +7,7 @@
 #include "shape.hpp"
 
 #include <tuple>
+#include <utility>
 
 namespace heed::plan {
 inline namespace HEED_ARCH {
@@ -257,6 +258,12 @@ template <class A, bool S, class X, class... E> struct zero_rule<joined_node<A, 
   static auto keep(joined_node<A, S, X, E...> const& n) {
     return plan::joined_keep(n, [](auto const& part) { return plan::zero_keep(part); });
   }
+};
+
+/// What is kept of a factor, with softmax's zeros: the products that a contraction does not skip.
+template <class N> auto factor_keep(N const& n) { return plan::conjunction(plan::zero_keep(n), plan::keep_of<false>(n)); }
+template <class N> struct skipped_by {
+  using axes_type = typename decltype(plan::factor_keep(std::declval<N const&>()))::axes_type;
 };
 
 // ---------------------------------------------------------------- of a flat tree

@@ -295,14 +295,13 @@ template <class Backend> class lowering {
   }
   /// A tree over softmaxes, stored with zeros where they or the tree itself excluded, beside that keep-set.
   template <class N, class F> auto with_zeros(N const& n, F const& flat, hint const& shape) {
-    auto k = store_keep<typename N::axes_type>(plan::conjunction(plan::zero_keep(n), plan::keep_of<false>(n)),
-                                               hint{n, shape}, 0);
+    auto k = store_keep<typename N::axes_type>(plan::factor_keep(n), hint{n, shape}, 0);
     auto v = store_flat(where_node<decltype(k), F>(k, flat, 0), hint{n, shape}, "weights beside their keep-set", 0);
     return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
   }
   /// An operand of a contraction: a leaf, beside its keep-set where a product must be skipped.
-  template <class N> auto factor(N const& n, hint const& shape) {
-    constexpr std::string_view why = "an operand of a contraction";
+  template <class N>
+  auto factor(N const& n, hint const& shape, std::string_view why = "an operand of a contraction") {
     return factor_from(n, lower_stored<false>(n, shape, why), shape, why);
   }
   template <class N, class F> auto factor_from(N const& n, F const& flat, hint const& shape, std::string_view why) {

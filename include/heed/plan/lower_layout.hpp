@@ -30,7 +30,7 @@ template <class Lowering> class layout_lowering {
     auto ids = lowering_.template lower<false>(n.ids, hint{n, shape});
     auto table = lowering_.template lower<Marks>(n.table, shape);
     b_.template check_ids<A>(ids, n.table.template extent<A>(), hint{n, shape});
-    return take_from<A>(table, ids, shape);
+    return take_from<A>(table, ids, hint{n.table, shape}, shape);
   }
   template <bool Marks, class A, bool S, class X, class... E>
   auto lower(joined_node<A, S, X, E...> const& n, hint const& shape) {
@@ -95,13 +95,15 @@ template <class Lowering> class layout_lowering {
   }
 
   // ---------------------------------------------------------------- elements gathered by ids
-  template <class A, class F, class I> auto take_from(F const& table, I const& ids, hint const& shape) {
+  /// whole: of the table, whose parts (a keep-set out of coordinates) may lack extents that its other parts have.
+  template <class A, class F, class I>
+  auto take_from(F const& table, I const& ids, hint const& whole, hint const& shape) {
     if constexpr (is_where_leaf<F>) {
-      auto m = take_from<A>(table.keep, ids, shape);
-      auto x = take_from<A>(table.operand, ids, shape);
+      auto m = take_from<A>(table.keep, ids, whole, shape);
+      auto x = take_from<A>(table.operand, ids, whole, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), 0);
     } else if constexpr (is_zeroed_leaf<F>)
-      return take_from<A>(table.operand, ids, shape);
+      return take_from<A>(table.operand, ids, whole, shape);
     else if constexpr (!contains<A, typename F::axes_type>)
       return table;
     else if constexpr (is_leaf_node<F>) {
@@ -116,8 +118,12 @@ template <class Lowering> class layout_lowering {
       using Rest = difference<typename F::axes_type, axes<A>>;
       using Axes = typename taken_axes<typename F::axes_type, A, difference<typename I::axes_type, Rest>>::type;
       return take_node<A, Axes, F, I>(table, ids, 0);
+    } else if constexpr (excludes<F>) {
+      auto k = lowering_.template store_keep<typename F::axes_type>(plan::keep_of_flat(table), whole, 0);
+      auto v = lowering_.store_flat(table, whole, "a table that is gathered from", 0);
+      return take_from<A>(where_node<decltype(k), decltype(v)>(std::move(k), std::move(v), 0), ids, whole, shape);
     } else
-      return take_from<A>(lowering_.store_flat(table, shape, "a table that is gathered from", 0), ids, shape);
+      return take_from<A>(lowering_.store_flat(table, whole, "a table that is gathered from", 0), ids, whole, shape);
   }
   /// Ids that are sums, differences and multiples of coordinates (a bias by distance: key - query + n; by row and column) are
   /// strides over the table.

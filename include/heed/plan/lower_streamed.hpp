@@ -47,15 +47,20 @@ template <class Lowering> class streamed_lowering {
         }
         auto const& s = softmax_in<K>(p);
         auto scores = scored_tree<K>(s.operand, shape);
-        auto weights = weights_around<K>(p, shape);
-        auto values = lowering_.as_leaf(v, shape, "values of a streamed contraction");
+        auto const factor = lowering_.factor(v, shape, "values of a streamed contraction");
+        auto const& values = values_of(factor);
+        auto weights = beside(factor, weights_around<K>(p, shape));
         auto sink = lowering_.sink_of(s, shape);
         b_.template stream<K, typename P::axes_type>(stream_softmax{}, scores, weights, sink, values, epilogue, out,
                                                      fill, lse_request(s, shape));
       } else {
-        auto scores = scored_tree<K>(p, shape);
-        auto values = lowering_.as_leaf(v, shape, "values of a streamed contraction");
-        if constexpr (rows_of_weights<K, decltype(scores.tree), decltype(scores.dots), decltype(values)>::value)
+        auto bare = scored_tree<K>(p, shape);
+        auto const factor = lowering_.factor(v, shape, "values of a streamed contraction");
+        auto const& values = values_of(factor);
+        auto tree = beside(factor, bare.tree);
+        with_dots<decltype(tree), decltype(bare.dots)> const scores{tree, bare.dots};
+        using Values = std::remove_cvref_t<decltype(values)>;
+        if constexpr (rows_of_weights<K, decltype(scores.tree), decltype(scores.dots), Values>::value)
           if (b_.template bands<K>(scores, values, epilogue, out, fill)) return;
         b_.template stream<K, typename P::axes_type>(stream_plain{}, scores, no_axis{}, no_axis{}, values, epilogue,
                                                      out, fill, no_axis{});
@@ -118,6 +123,21 @@ template <class Lowering> class streamed_lowering {
       return plan::with_operands(n, one(n.template operand<I>())...);
     }
     (std::index_sequence_for<E...>{});
+  }
+
+  // ---------------------------------------------------------------- the values
+  template <class F> static auto const& values_of(F const& factor) {
+    if constexpr (is_zeroed_leaf<F>)
+      return factor.operand;
+    else
+      return factor;
+  }
+  /// A tree of weights, excluded where the values are: 0 times a weight that is NaN or infinite would be NaN.
+  template <class F, class Tree> static auto beside([[maybe_unused]] F const& factor, Tree tree) {
+    if constexpr (is_zeroed_leaf<F>)
+      return where_node<decltype(factor.keep), Tree>(factor.keep, std::move(tree), 0);
+    else
+      return tree;
   }
 
   // ---------------------------------------------------------------- the scores

@@ -252,13 +252,24 @@ template <class P, class K> constexpr streaming streams_as() {
   } else
     return streaming::no;
 }
+/// How P streams beside these values. What they exclude their weights exclude as well (0 times a weight that is NaN or infinite
+/// would be NaN), so a keep-set with lanes of the values, which the weights of a tile do not have, ends streaming.
+template <class N> struct skipped_by;  // keep.hpp: the axes of what decides which of N's products are skipped
+template <class P, class V, class K> constexpr streaming streams_beside() {
+  constexpr streaming kind = plan::streams_as<P, K>();
+  if constexpr (kind != streaming::no && (excluding<false, V>::value || zero_rule<V>::value))
+    return subset<typename skipped_by<V>::axes_type, typename P::axes_type> ? kind : streaming::no;
+  else
+    return kind;
+}
 /// Which operand of a contraction is the streamed tree: -1 none, 0 left, 1 right.
 template <class N> inline constexpr int streamed_side = -1;
 template <class K, class L, class R> constexpr int side_of() {
-  constexpr streaming l = plan::streams_as<L, K>(), r = plan::streams_as<R, K>();
+  constexpr streaming l = plan::streams_beside<L, R, K>(), r = plan::streams_beside<R, L, K>();
   if constexpr (l == streaming::softmax || l == streaming::distributed) return 0;
   if constexpr (r == streaming::softmax || r == streaming::distributed) return 1;
-  if constexpr (l == streaming::plain) return 0;
+  // of two that could, a function of a dot is rather the weights, a bare dot rather projected values
+  if constexpr (l == streaming::plain && !(is_contraction<L> && r == streaming::plain && !is_contraction<R>)) return 0;
   if constexpr (r == streaming::plain) return 1;
   return -1;
 }
