@@ -79,7 +79,7 @@ template <class T> struct stream_end {
     char* const mark = s.next;
     bool const wants_log = stage.lse.data || stage.kind == stream_kind::log_sum_exp;
     T* const log_sum = wants_log ? s.take_as<T>(t.padded) : nullptr;
-    if (!stage.sink && t.all_of(t.kept_any) && (!stage.weights_exclude() || t.all_of(t.met_any))) {
+    if (!stage.sink && t.all_of(t.kept_any) && (!stage.weights_exclude() || t.all_of(t.met_any)) && !may_drop_all(t)) {
       for (int l = 0; l < t.padded; l += width<T>) {
         // live scores that are all -infinity have the sum 0 and the context 0: their quotient is NaN, as it should be
         store(result + l, broadcast(static_cast<T>(stage.output_scale)) / load(t.sum + l));
@@ -107,6 +107,9 @@ template <class T> struct stream_end {
       block b{origin, &single, 0, 1, &stage.lanes, t.from, t.count};
       run_padded(*stage.sink, b, t.padded, nullptr, reinterpret_cast<char*>(sink), 0, s, false, 0, nullptr);
     }
+    std::uint64_t living[lane_tile<T> / 64 + 1];
+    bool const some_drop_all = may_drop_all(t);
+    if (some_drop_all) note_living(origin, t, living, s);
     T* residue = s.take_as<T>(t.padded);
     for (int l = 0; l < t.padded; l += width<T>) store(residue + l, softmax_residue<T>(t.maximum + l));
     for (int l = 0; l < t.padded; ++l) {
@@ -127,10 +130,52 @@ template <class T> struct stream_end {
         log_sum[l] = !kept && !sink      ? -infinity<T>
                      : m == -infinity<T> ? (sum == sum ? m : sum)
                                          : m + static_cast<T>(std::log(sum));
+      bool const dropped = some_drop_all && (nothing || sum != sum) && (living[l / 64] >> (l % 64) & 1) == 0;
       result[l] = !meets(t, l) ? T(0)
+                  : dropped    ? T(1)  // the context is all zeros
                   : nothing    ? std::numeric_limits<T>::quiet_NaN()
                                : before / sum * static_cast<T>(stage.output_scale);
     }
+  }
+
+  /// Whether some lane's softmax may be NaN where its weights, all dropped, are zeros.
+  bool may_drop_all(state const& t) const {
+    if (stage.kind != stream_kind::softmax || !stage.weight || stage.weight->identity) return false;
+    for (extent_t l = 0; l < t.count; ++l)
+      if (!(t.sum[l] > T(0))) return true;
+    return false;
+  }
+  /// A bit for each lane: a NaN in the place of the softmax reaches some weight. Asked of all keys again, a few at a time.
+  [[gnu::noinline, gnu::cold]] void note_living(extent_t const* origin, state const& t, std::uint64_t* living,
+                                                scratch& s) const {
+    constexpr extent_t some = loops::key_grain;
+    char* const mark = s.next;
+    extent_t const row_bytes = t.padded * static_cast<extent_t>(sizeof(T));
+    int const per_word = stage.score->lanes, words = t.padded / per_word;
+    T* const tile = s.take_as<T>(some * t.padded);
+    std::uint64_t* const kept[2] = {s.take_as<std::uint64_t>(some * words), s.take_as<std::uint64_t>(some * words)};
+    loops::bound slots[max_dots];
+    for (auto& slot : slots) slot = {reinterpret_cast<char const*>(tile), row_bytes, sizeof(T)};
+    std::fill(living, living + lane_tile<T> / 64 + 1, std::uint64_t{0});
+    for (extent_t from = 0; from < stage.keys.size; from += some) {
+      block const b{origin, &stage.keys, from, std::min(some, stage.keys.size - from), &stage.lanes, t.from, t.count};
+      auto run = [&](loops::program const& p, std::uint64_t* keeps) {
+        std::fill(keeps, keeps + some * words, ~std::uint64_t{0});
+        std::fill(tile, tile + some * t.padded, std::numeric_limits<T>::quiet_NaN());
+        run_padded(p, b, t.padded, slots, reinterpret_cast<char*>(tile), row_bytes, s, p.masked != nullptr, 0.0,
+                   p.masked ? keeps : nullptr);
+      };
+      run(*stage.score, kept[0]);
+      run(*stage.weight, kept[1]);
+      for (extent_t k = 0; k < b.row_count; ++k)
+        for (extent_t l = 0; l < t.count; ++l) {
+          extent_t const word = k * words + l / per_word;
+          bool const lives =
+              (kept[0][word] & kept[1][word]) >> (l % per_word) & 1 && tile[k * t.padded + l] != tile[k * t.padded + l];
+          living[l / 64] |= std::uint64_t{lives} << (l % 64);
+        }
+    }
+    s.next = mark;
   }
 
   [[gnu::noinline]] void finish(extent_t const* origin, state& t, scratch& s) const {
