@@ -76,17 +76,16 @@ BOOST_AUTO_TEST_CASE(some_keys_are_left) {
   in_every_regime([](rows const& r) {
     const auto kept = index<key>() % 3 != 2;  // behind the others lie values of NaN
     const auto share = static_cast<float>((r.keys + 2) / 3 + (r.keys + 1) / 3);
-    r.check(dot<key>(softmax<key>(r.scores()), where(kept, r.v)), [&](extent_t i, extent_t) {
-      return i % 2 == 0 ? not_a_number : share / static_cast<float>(r.keys);
-    });
+    r.check(dot<key>(softmax<key>(r.scores()), where(kept, r.v)),
+            [&](extent_t i, extent_t) { return i % 2 == 0 ? not_a_number : share / static_cast<float>(r.keys); });
     r.check(dot<key>(exp(r.scores()), 2 * where(kept, r.v)), [&](extent_t i, extent_t) {
       return i % 2 == 0 ? not_a_number : i % 4 == 1 ? infinite : 2 * share;
     });
     r.check(dot<key>(softmax<key>(r.scores()) - exp(r.scores()) * 0, where(kept, r.v)),
             [&](extent_t i, extent_t) { return i % 4 != 3 ? not_a_number : share / static_cast<float>(r.keys); });
     // one of them where the queries say so
-    r.check(dot<key>(softmax<key>(r.scores()), where(kept && index<key>() == index<query>() % 2,
-                                                     broadcast<query>(r.v, query{r.queries}))),
+    r.check(dot<key>(softmax<key>(r.scores()),
+                     where(kept && index<key>() == index<query>() % 2, broadcast<query>(r.v, query{r.queries}))),
             [&](extent_t i, extent_t) { return i % 2 == 0 ? not_a_number : 1 / static_cast<float>(r.keys); });
   });
 }
@@ -101,6 +100,16 @@ BOOST_AUTO_TEST_CASE(columns_have_keys_of_their_own) {
     });
     r.check(dot<key>(exp(r.scores()), columns), [&](extent_t i, extent_t x) {
       return x % 2 == 1 ? 0.F : i % 2 == 0 ? not_a_number : i % 4 == 1 ? infinite : 1;
+    });
+  });
+}
+/// Scores that do not stream for it keep their marks: a term of -infinity excludes.
+BOOST_AUTO_TEST_CASE(columns_beside_a_bias_that_excludes) {
+  in_every_regime([](rows const& r) {
+    const auto bias = where(index<key>() == 0, -infinite, 0.f);
+    const auto columns = where(index<value_width>() % 2 == 0 && index<key>() < 2, r.v);
+    r.check(dot<key>(3 + tanh(r.scores() * 0.f + bias), columns), [&](extent_t i, extent_t x) {
+      return x % 2 == 1 || r.keys < 2 ? 0 : i % 2 == 0 ? not_a_number : 3.F;
     });
   });
 }

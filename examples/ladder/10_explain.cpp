@@ -47,6 +47,6 @@ int main() {
 //    stores [query=100 x model=512]
 // 2.302e+08 floating-point operations, 6.857e+06 bytes moved, 819200 bytes stored between stages
 //
-// [query=100 x head=8 x d_head=64]; [key=100 x head=8 x d_head=64]: a contraction that is read more than once or under other loops
+// [query=100 x head=8 x d_head=64]; [key=100 x head=8 x d_head=64]; [key=100 x head=8 x d_head=64]: a contraction that is read more than once or under other loops
 // [query=100 x head=8 x key=100]: used more than once
-// [key=100 x query=100]; [key=100 x head=8 x d_head=64]: a keep-set beside a stored result
+// [key=100 x query=100]: a keep-set beside a stored result

@@ -154,8 +154,9 @@ table softmax(const axis_list& over, const table& x, const table* sink) {
       const element& e = x.reals[at];
       const double w =
           e.value == -infinity && all.largest > -infinity ? 0 : std::exp(e.value - all.largest) / all.total;
-      const double error = w > 0 ? w * std::expm1(error_of_exponent(e, all.reach) + all.moved)
-                                 : std::isinf(all.moved) ? infinity : 0;
+      const double error = w > 0                   ? w * std::expm1(error_of_exponent(e, all.reach) + all.moved)
+                           : std::isinf(all.moved) ? infinity
+                                                   : 0;
       result.reals[at] = {w, error, w};
       if (excludes) result.zeroed[at] = 0;
     }

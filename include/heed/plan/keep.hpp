@@ -261,7 +261,9 @@ template <class A, bool S, class X, class... E> struct zero_rule<joined_node<A, 
 };
 
 /// What is kept of a factor, with softmax's zeros: the products that a contraction does not skip.
-template <class N> auto factor_keep(N const& n) { return plan::conjunction(plan::zero_keep(n), plan::keep_of<false>(n)); }
+template <class N> auto factor_keep(N const& n) {
+  return plan::conjunction(plan::zero_keep(n), plan::keep_of<false>(n));
+}
 template <class N> struct skipped_by {
   using axes_type = typename decltype(plan::factor_keep(std::declval<N const&>()))::axes_type;
 };

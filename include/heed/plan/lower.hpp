@@ -278,7 +278,8 @@ template <class Backend> class lowering {
   template <class K, class L, class R, class Epilogue, class Out>
   void run_anchor(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
                   double fill) {
-    constexpr int side = streamed_side<contraction<K, L, R>>;
+    using N = contraction<K, L, R>;
+    constexpr int side = is_streamed_contraction<N> ? streamed_side<N> : -1;
     if constexpr (side == 0)
       streamed().template run<K>(n.left, n.right, n, epilogue, out, shape, fill);
     else if constexpr (side == 1)
@@ -289,8 +290,9 @@ template <class Backend> class lowering {
   template <class K, class L, class R, class Epilogue, class Out>
   void run_contraction(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
                        double fill) {
-    auto l = factor(n.left, shape);
-    auto r = factor(n.right, shape);
+    using N = contraction<K, L, R>;
+    auto l = factor<marks_factor<N, 0>>(n.left, shape);
+    auto r = factor<marks_factor<N, 1>>(n.right, shape);
     b_.template contract<K>(l, r, epilogue, out, fill);
   }
   /// A tree over softmaxes, stored with zeros where they or the tree itself excluded, beside that keep-set.
@@ -300,9 +302,9 @@ template <class Backend> class lowering {
     return zeroed_node<decltype(k), decltype(v)>(std::move(k), std::move(v));
   }
   /// An operand of a contraction: a leaf, beside its keep-set where a product must be skipped.
-  template <class N>
+  template <bool Marks, class N>
   auto factor(N const& n, hint const& shape, std::string_view why = "an operand of a contraction") {
-    return factor_from(n, lower_stored<false>(n, shape, why), shape, why);
+    return factor_from(n, lower_stored<Marks>(n, shape, why), shape, why);
   }
   template <class N, class F> auto factor_from(N const& n, F const& flat, hint const& shape, std::string_view why) {
     if constexpr (zero_rule<N>::value && !is_zeroed_leaf<F>)

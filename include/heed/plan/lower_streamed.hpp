@@ -47,7 +47,7 @@ template <class Lowering> class streamed_lowering {
         }
         auto const& s = softmax_in<K>(p);
         auto scores = scored_tree<K>(s.operand, shape);
-        auto const factor = lowering_.factor(v, shape, "values of a streamed contraction");
+        auto const factor = lowering_.template factor<false>(v, shape, "values of a streamed contraction");
         auto const& values = values_of(factor);
         auto weights = beside(factor, weights_around<K>(p, shape));
         auto sink = lowering_.sink_of(s, shape);
@@ -55,7 +55,7 @@ template <class Lowering> class streamed_lowering {
                                                      fill, lse_request(s, shape));
       } else {
         auto bare = scored_tree<K>(p, shape);
-        auto const factor = lowering_.factor(v, shape, "values of a streamed contraction");
+        auto const factor = lowering_.template factor<false>(v, shape, "values of a streamed contraction");
         auto const& values = values_of(factor);
         auto tree = beside(factor, bare.tree);
         with_dots<decltype(tree), decltype(bare.dots)> const scores{tree, bare.dots};

@@ -26,11 +26,8 @@ template <class Lowering> class unfused_lowering {
     if constexpr (is_let<N>)
       execute(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N>) {
-      using K = typename N::over;  // marks are read where the other schedule reads them
-      constexpr bool of_left = streamed_side<N> == 0 && plan::streams_as<decltype(n.left), K>() == streaming::plain;
-      constexpr bool of_right = streamed_side<N> == 1 && plan::streams_as<decltype(n.right), K>() == streaming::plain;
-      auto l = stored_factor<of_left>(n.left, shape);
-      auto r = stored_factor<of_right>(n.right, shape);
+      auto l = stored_factor<marks_factor<N, 0>>(n.left, shape);
+      auto r = stored_factor<marks_factor<N, 1>>(n.right, shape);
       auto slot = slot_node<typename N::value_type, typename N::axes_type, 0>{};
       b_.template contract<typename N::over>(l, r, slot, out, fill);
     } else if constexpr (is_reduction<N>) {

@@ -252,20 +252,10 @@ template <class P, class K> constexpr streaming streams_as() {
   } else
     return streaming::no;
 }
-/// How P streams beside these values. What they exclude their weights exclude as well (0 times a weight that is NaN or infinite
-/// would be NaN), so a keep-set with lanes of the values, which the weights of a tile do not have, ends streaming.
-template <class N> struct skipped_by;  // keep.hpp: the axes of what decides which of N's products are skipped
-template <class P, class V, class K> constexpr streaming streams_beside() {
-  constexpr streaming kind = plan::streams_as<P, K>();
-  if constexpr (kind != streaming::no && (excluding<false, V>::value || zero_rule<V>::value))
-    return subset<typename skipped_by<V>::axes_type, typename P::axes_type> ? kind : streaming::no;
-  else
-    return kind;
-}
-/// Which operand of a contraction is the streamed tree: -1 none, 0 left, 1 right.
+/// Which operand of a contraction is a tree that streams: -1 none, 0 left, 1 right.
 template <class N> inline constexpr int streamed_side = -1;
 template <class K, class L, class R> constexpr int side_of() {
-  constexpr streaming l = plan::streams_beside<L, R, K>(), r = plan::streams_beside<R, L, K>();
+  constexpr streaming l = plan::streams_as<L, K>(), r = plan::streams_as<R, K>();
   if constexpr (l == streaming::softmax || l == streaming::distributed) return 0;
   if constexpr (r == streaming::softmax || r == streaming::distributed) return 1;
   // of two that could, a function of a dot is rather the weights, a bare dot rather projected values
@@ -275,6 +265,29 @@ template <class K, class L, class R> constexpr int side_of() {
 }
 template <class K, class L, class R>
 inline constexpr int streamed_side<contraction<K, L, R>> = plan::side_of<K, L, R>();
+
+template <class N> struct skipped_by;  // keep.hpp: the axes of what decides which of N's products are skipped
+/// What values exclude their weights exclude as well: 0 times a weight that is NaN or infinite would be NaN. A tile of weights
+/// has no lanes of values, so a keep-set with these ends streaming.
+template <class P, class V> constexpr bool weighs() {
+  if constexpr (excluding<false, V>::value || zero_rule<V>::value)
+    return subset<typename skipped_by<V>::axes_type, typename P::axes_type>;
+  else
+    return true;
+}
+template <class N> inline constexpr bool is_streamed_contraction = false;
+template <class K, class L, class R>
+  requires(streamed_side<contraction<K, L, R>> == 0)
+inline constexpr bool is_streamed_contraction<contraction<K, L, R>> = plan::weighs<L, R>();
+template <class K, class L, class R>
+  requires(streamed_side<contraction<K, L, R>> == 1)
+inline constexpr bool is_streamed_contraction<contraction<K, L, R>> = plan::weighs<R, L>();
+/// Whether additive terms of -infinity in this operand (0 left, 1 right) exclude: in scores, streamed or not.
+template <class N, int Side> inline constexpr bool marks_factor = false;
+template <class K, class L, class R, int Side>
+  requires(streamed_side<contraction<K, L, R>> == Side)
+inline constexpr bool marks_factor<contraction<K, L, R>, Side> =
+    plan::streams_as<std::conditional_t<Side == 0, L, R>, K>() == streaming::plain;
 
 template <class Kind>
 inline constexpr bool streams_alone = std::is_same_v<Kind, kinds::sum> || std::is_same_v<Kind, kinds::mean> ||
@@ -293,7 +306,7 @@ template <class Root, class N, class Forbidden> constexpr int anchor_score() {
     if constexpr (!same_set<Root, typename N::axes_type>)
       return 0;
     else
-      return streamed_side<N> >= 0 ? 5 : 4;
+      return is_streamed_contraction<N> ? 5 : 4;
   } else if constexpr (is_reduction<N>) {
     if constexpr (!same_set<Root, typename N::axes_type> || excluding<false, N>::value)  // its keep-set lies beside it
       return 0;

@@ -238,13 +238,14 @@ template <class P, class V, class K> constexpr bool streams_over() {
 }
 template <class K, class L, class R> struct streams_rule<contraction<K, L, R>> {
   static constexpr bool go() {
-    constexpr int side = streamed_side<contraction<K, L, R>>;
-    if constexpr (side == 0)
+    using N = contraction<K, L, R>;
+    constexpr int side = streamed_side<N>;
+    if constexpr (side >= 0 && !is_streamed_contraction<N>)
+      return false;
+    else if constexpr (side == 0)
       return plan::streams_over<L, R, K>();
     else if constexpr (side == 1)
       return plan::streams_over<R, L, K>();
-    else if constexpr (plan::streams_as<L, K>() != streaming::no || plan::streams_as<R, K>() != streaming::no)
-      return false;  // but for what the other operand excludes
     else
       return scores_in<L, K>::count <= most_scores && scores_in<R, K>::count <= most_scores &&
              plan::streams_lowered<L, K, readers::rows>() && plan::streams_lowered<R, K, readers::rows>();
