@@ -177,4 +177,35 @@ BOOST_AUTO_TEST_CASE(elements_of_a_table_that_excludes) {
   check(2 * take<key>(where(!(index<key>() > 4), x), (index<part>() * 7 + ids) % 8) + cast<float>(ids), 5);
 }
 
+/// A condition does not hold where it is excluded, and an element that is taken by an excluded id is excluded.
+BOOST_AUTO_TEST_CASE(conditions_and_ids_that_are_excluded) {
+  for (const auto& [n, m] : {std::pair<extent_t, extent_t>{2, 5}, {40, 70}, {70, 300}}) {
+    tensor<float, query, d_head> q{query{n}, d_head{2}};
+    tensor<float, key, d_head> k{key{m}, d_head{2}};
+    tensor<float, key, value_width> v{key{m}, value_width{2}};
+    tensor<float, query, key> numbers{query{n}, key{m}};
+    for (float& each : numbers) each = 1;
+    for (extent_t j = 0; j < m; ++j)
+      for (extent_t x = 0; x < 2; ++x) v(j, x) = j % 2 == 0 ? 1 : not_a_number;
+    const auto even = where(index<key>() % 2 == 0, exp(numbers));
+    const auto scores = dot<d_head>(q, k);
+    const auto context = dot<key>(softmax<key>(where(even > 2, scores)), v);
+    static_assert(streams<decltype(context)>);
+    const auto kept = (m + 1) / 2;
+    for (schedule how : {fused, unfused}) {
+      for (float each : evaluate(how, context)) BOOST_TEST(std::abs(each - 1) < 1e-5f);
+      for (float each : evaluate(how, dot<key>(where(even > 2, softmax<key>(scores)), v)))
+        BOOST_TEST(std::abs(each - static_cast<float>(kept) / static_cast<float>(m)) < 1e-5f);
+      for (float each : evaluate(how, sum<key>(where(even > 2, numbers)))) BOOST_TEST(each == static_cast<float>(kept));
+      for (float each : evaluate(how, sum<key>(concat<key>(where(even > 2, numbers), numbers))))
+        BOOST_TEST(each == static_cast<float>(kept + m));
+      for (float each : evaluate(how, sum<key>(concat<key>(numbers, even * 0 + 1))))
+        BOOST_TEST(each == static_cast<float>(kept + m));
+      const auto places = cast<int>(where(index<key>() % 2 == 0, numbers));
+      for (float each : evaluate(how, sum<key>(take<value_width>(v + 1, rename<query, part>(places)))))
+        BOOST_TEST(each == static_cast<float>(2 * kept));
+    }
+  }
+}
+
 BOOST_AUTO_TEST_SUITE_END()

@@ -90,8 +90,14 @@ template <bool Marks, class N> auto keep_of(N const& n) {
   else
     return keep_rule<Marks, N>::go(n);
 }
+/// The condition of a `where`, which does not hold where it is excluded itself.
+template <class M, class X> auto condition_of(where_node<M, X> const& n) {
+  return plan::conjunction(n.keep, plan::keep_of<false>(n.keep));
+}
 template <bool Marks, class M, class X> struct keep_rule<Marks, where_node<M, X>> {
-  static auto go(where_node<M, X> const& n) { return plan::conjunction(n.keep, plan::keep_of<Marks>(n.operand)); }
+  static auto go(where_node<M, X> const& n) {
+    return plan::conjunction(plan::condition_of(n), plan::keep_of<Marks>(n.operand));
+  }
 };
 template <bool Marks, class E> struct keep_rule<Marks, let_node<E>> {
   static auto go(let_node<E> const& n) { return plan::keep_of<Marks>(n.operand); }
@@ -126,7 +132,9 @@ template <class A, class I, class K> auto taken_keep(K t, I const& ids) {
     return t;
 }
 template <bool Marks, class A, class X, class T, class I> struct keep_rule<Marks, take_node<A, X, T, I>> {
-  static auto go(take_node<A, X, T, I> const& n) { return plan::taken_keep<A>(plan::keep_of<Marks>(n.table), n.ids); }
+  static auto go(take_node<A, X, T, I> const& n) {
+    return plan::conjunction(plan::taken_keep<A>(plan::keep_of<Marks>(n.table), n.ids), plan::keep_of<false>(n.ids));
+  }
 };
 /// What is kept of each part, over all axes of the part, so that they can be put together as the parts are.
 template <class A, bool S, class X, class... E, class Keep>

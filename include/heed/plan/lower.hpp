@@ -201,7 +201,7 @@ template <class Backend> class lowering {
       return store<Marks>(n, shape, "used more than once");
     else {
       hint const wide{n.operand, shape};
-      auto m = lower<false>(n.keep, wide);
+      auto m = lower<false>(plan::condition_of(n), wide);
       auto x = lower<Marks>(n.operand, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     }
@@ -246,7 +246,7 @@ template <class Backend> class lowering {
     if constexpr (is_map<N>)
       return lower_map<false>(n, shape);
     else {
-      auto m = lower<false>(n.keep, hint{n, shape});
+      auto m = lower<false>(plan::condition_of(n), hint{n, shape});
       auto x = lower<false>(n.operand, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     }
@@ -261,7 +261,7 @@ template <class Backend> class lowering {
     else if constexpr (is_map<N>)
       return around_map<Anchor>(n, anchor, shape);
     else {
-      auto m = lower<false>(n.keep, hint{n, shape});
+      auto m = lower<false>(plan::condition_of(n), hint{n, shape});
       auto x = around<Anchor>(n.operand, anchor, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     }

@@ -8,6 +8,7 @@
 #include "stage.hpp"
 
 #include <cstddef>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -27,7 +28,17 @@ template <class Lowering> class layout_lowering {
   }
   template <bool Marks, class A, class X, class T, class I>
   auto lower(take_node<A, X, T, I> const& n, hint const& shape) {
-    auto ids = lowering_.template lower<false>(n.ids, hint{n, shape});
+    hint const around{n, shape};
+    auto flat_ids = lowering_.template lower<false>(n.ids, around);
+    if constexpr (excludes<decltype(flat_ids)>) {  // an element with an excluded id is excluded
+      auto k = lowering_.template store_keep<typename I::axes_type>(plan::keep_of_flat(flat_ids), around, 0);
+      auto x = take_by<Marks>(n, lowering_.store_flat(flat_ids, around, "ids that exclude", 0), shape);
+      return where_node<decltype(k), decltype(x)>(std::move(k), std::move(x), 0);
+    } else
+      return take_by<Marks>(n, flat_ids, shape);
+  }
+  template <bool Marks, class A, class X, class T, class I, class Ids>
+  auto take_by(take_node<A, X, T, I> const& n, Ids const& ids, hint const& shape) {
     auto table = lowering_.template lower<Marks>(n.table, shape);
     b_.template check_ids<A>(ids, n.table.template extent<A>(), hint{n, shape});
     return take_from<A>(table, ids, hint{n.table, shape}, shape);
@@ -145,10 +156,15 @@ template <class Lowering> class layout_lowering {
 
   // ---------------------------------------------------------------- parts of a concat or stack
   template <class E> auto part_of(E const& e, hint const& shape) {
-    if constexpr (!E::heavy && is_index_expression<E>)
-      return lowering_.template lower<false>(e, shape);
-    else
-      return lowering_.as_leaf(e, shape, "a part of a concat or stack");
+    constexpr std::string_view why = "a part of a concat or stack";
+    if constexpr (!E::heavy && is_index_expression<E>) {
+      auto flat = lowering_.template lower<false>(e, shape);
+      if constexpr (excludes<decltype(flat)>)  // a keep-set of a term that excludes itself
+        return lowering_.store_flat(flat, shape, why, 0);
+      else
+        return flat;
+    } else
+      return lowering_.as_leaf(e, shape, why);
   }
 };
 

@@ -103,7 +103,7 @@ template <class Lowering> class streamed_lowering {
     if constexpr (is_reduction<N>)
       return slot_node<typename N::value_type, typename N::axes_type, 0>{};
     else if constexpr (is_where<N>) {
-      auto m = lowering_.template lower<false>(n.keep, hint{n, shape});
+      auto m = lowering_.template lower<false>(plan::condition_of(n), hint{n, shape});
       auto x = weights_around<K>(n.operand, shape);
       return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), n.id);
     } else
@@ -168,7 +168,7 @@ template <class Lowering> class streamed_lowering {
     } else if constexpr (is_map<N> && N::heavy)
       return scores_map<K>(n, dots, shape);
     else if constexpr (is_where<N> && N::heavy) {
-      auto m = lowering_.template lower<false>(n.keep, hint{n, shape});
+      auto m = lowering_.template lower<false>(plan::condition_of(n), hint{n, shape});
       auto x = scores<K>(n.operand, dots, shape);
       using W = where_node<decltype(m), decltype(x.tree)>;
       return with_dots<W, decltype(x.dots)>{W(std::move(m), std::move(x.tree), n.id), x.dots};

@@ -111,8 +111,9 @@ template <bool Marks, class C, class A, class E> struct excluding<Marks, reindex
 template <bool Marks, class A, bool S, class X, class... E> struct excluding<Marks, joined_node<A, S, X, E...>> {
   static constexpr bool value = (excluding<Marks, E>::value || ...);
 };
-template <bool Marks, class A, class X, class T, class I>
-struct excluding<Marks, take_node<A, X, T, I>> : excluding<Marks, T> {};
+template <bool Marks, class A, class X, class T, class I> struct excluding<Marks, take_node<A, X, T, I>> {
+  static constexpr bool value = excluding<Marks, T>::value || excluding<false, I>::value;
+};
 
 /// Whether marks decide what is excluded from the tree at all: such a tree is stored once with them and once without.
 template <class N> struct marking { static constexpr bool value = false; };
