@@ -71,8 +71,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
                               double fill, band const& rows = {}) {
     if constexpr (plan::is_zeroed_leaf<L> || plan::is_zeroed_leaf<R>) {
       flush();
-      auto const& l = values_of(left);
-      auto const& r = values_of(right);
+      auto const& l = plan::values_of(left);
+      auto const& r = plan::values_of(right);
       auto finite = [&] {
         return (!plan::is_zeroed_leaf<L> || detail::all_finite(r, threads_)) &&
                (!plan::is_zeroed_leaf<R> || detail::all_finite(l, threads_));
@@ -323,8 +323,8 @@ template <class Repeated, class Wanted, bool MayUnfuse, bool Explains> class run
   /// every other contraction, and so with the same bits; then the kept products that are not finite.
   template <class K, class L, class R, class Epilogue, class T, class A>
   void contract_kept(L const& left, R const& right, Epilogue const& epilogue, leaf<T, A> const& out, double fill) {
-    auto const& l = values_of(left);
-    auto const& r = values_of(right);
+    auto const& l = plan::values_of(left);
+    auto const& r = plan::values_of(right);
     using LA = typename L::axes_type;
     using RA = typename R::axes_type;
     using Result = difference<unite<LA, RA>, K>;

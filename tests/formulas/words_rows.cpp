@@ -95,7 +95,7 @@ exponentials sum_of_exponentials(const table& x, const std::vector<std::size_t>&
   const auto add = [&](const element& e) {
     const double w = e.value == -infinity && result.largest != -infinity ? 0 : std::exp(e.value - result.largest);
     result.total += w;
-    if (w > 0 || std::isinf(e.error)) moved += std::isinf(e.error) ? infinity : w * error_of_exponent(e, result.reach);
+    moved += std::isinf(e.error) ? infinity : w > 0 ? w * error_of_exponent(e, result.reach) : 0;
   };
   for (const std::size_t at : kept) add(x.reals[at]);
   if (sink && !(sink->value == -infinity)) add(*sink);

@@ -26,6 +26,13 @@ template <class A, class X, class T, class L, class I>
 inline constexpr bool is_taken_leaf<take_node<A, X, leaf<T, L>, I>> = true;
 template <class N> inline constexpr bool is_zeroed_leaf = false;
 template <class M, class X> inline constexpr bool is_zeroed_leaf<zeroed_node<M, X>> = true;
+/// A factor without its keep-set.
+template <class N> auto const& values_of(N const& n) {
+  if constexpr (is_zeroed_leaf<N>)
+    return n.operand;
+  else
+    return n;
+}
 /// A result that was stored with zeros where it is excluded; around a leaf of the user's (where, or a change of one) it was not.
 template <class N> inline constexpr bool stored_with_zeros = is_map<N> || is_let<N>;
 template <class N> struct first_operand_of;

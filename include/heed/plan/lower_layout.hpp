@@ -60,6 +60,13 @@ template <class Lowering> class layout_lowering {
   }
 
  private:
+  /// A flat tree that excludes, as a leaf beside its keep-set.
+  template <class F> auto stored_beside_keep(F const& flat, hint const& shape, std::string_view why) {
+    auto k = lowering_.template store_keep<typename F::axes_type>(plan::keep_of_flat(flat), hint{flat, shape}, 0);
+    auto v = lowering_.store_flat(flat, shape, why, 0);
+    return where_node<decltype(k), decltype(v)>(std::move(k), std::move(v), 0);
+  }
+
   // ---------------------------------------------------------------- elements under other coordinates
   template <class C, class F, class N> auto change_stored(C const& c, F const& flat, N const& n, hint const& shape) {
     if constexpr (is_where_leaf<F>) {
@@ -72,13 +79,9 @@ template <class Lowering> class layout_lowering {
       return change_leaf(c, flat, shape);
     else if constexpr (is_index_expression<F>)
       return plan::change_tree(c, flat);
-    else if constexpr (excludes<F>) {
-      auto k = lowering_.template store_keep<typename F::axes_type>(plan::keep_of_flat(flat), hint{flat, shape}, 0);
-      auto v = lowering_.store_flat(flat, shape, "elements under other coordinates", 0);
-      auto m = plan::change_tree(c, k);
-      auto x = change_leaf(c, v, shape);
-      return where_node<decltype(m), decltype(x)>(std::move(m), std::move(x), 0);
-    } else
+    else if constexpr (excludes<F>)
+      return change_stored(c, stored_beside_keep(flat, shape, "elements under other coordinates"), n, shape);
+    else
       return change_leaf(c, lowering_.store_flat(flat, shape, "elements under other coordinates", 0), shape);
   }
   template <class C, class T, class A> auto change_leaf(C const& c, leaf<T, A> const& l, hint const&) {
@@ -129,11 +132,9 @@ template <class Lowering> class layout_lowering {
       using Rest = difference<typename F::axes_type, axes<A>>;
       using Axes = typename taken_axes<typename F::axes_type, A, difference<typename I::axes_type, Rest>>::type;
       return take_node<A, Axes, F, I>(table, ids, 0);
-    } else if constexpr (excludes<F>) {
-      auto k = lowering_.template store_keep<typename F::axes_type>(plan::keep_of_flat(table), whole, 0);
-      auto v = lowering_.store_flat(table, whole, "a table that is gathered from", 0);
-      return take_from<A>(where_node<decltype(k), decltype(v)>(std::move(k), std::move(v), 0), ids, whole, shape);
-    } else
+    } else if constexpr (excludes<F>)
+      return take_from<A>(stored_beside_keep(table, whole, "a table that is gathered from"), ids, whole, shape);
+    else
       return take_from<A>(lowering_.store_flat(table, whole, "a table that is gathered from", 0), ids, whole, shape);
   }
   /// Ids that are sums, differences and multiples of coordinates (a bias by distance: key - query + n; by row and column) are

@@ -48,7 +48,7 @@ template <class Lowering> class streamed_lowering {
         auto const& s = softmax_in<K>(p);
         auto scores = scored_tree<K>(s.operand, shape);
         auto const factor = lowering_.template factor<false>(v, shape, "values of a streamed contraction");
-        auto const& values = values_of(factor);
+        auto const& values = plan::values_of(factor);
         auto weights = beside(factor, weights_around<K>(p, shape));
         auto sink = lowering_.sink_of(s, shape);
         b_.template stream<K, typename P::axes_type>(stream_softmax{}, scores, weights, sink, values, epilogue, out,
@@ -56,7 +56,7 @@ template <class Lowering> class streamed_lowering {
       } else {
         auto bare = scored_tree<K>(p, shape);
         auto const factor = lowering_.template factor<false>(v, shape, "values of a streamed contraction");
-        auto const& values = values_of(factor);
+        auto const& values = plan::values_of(factor);
         auto tree = beside(factor, bare.tree);
         with_dots<decltype(tree), decltype(bare.dots)> const scores{tree, bare.dots};
         using Values = std::remove_cvref_t<decltype(values)>;
@@ -126,12 +126,6 @@ template <class Lowering> class streamed_lowering {
   }
 
   // ---------------------------------------------------------------- the values
-  template <class F> static auto const& values_of(F const& factor) {
-    if constexpr (is_zeroed_leaf<F>)
-      return factor.operand;
-    else
-      return factor;
-  }
   /// A tree of weights, excluded where the values are: 0 times a weight that is NaN or infinite would be NaN.
   template <class F, class Tree> static auto beside([[maybe_unused]] F const& factor, Tree tree) {
     if constexpr (is_zeroed_leaf<F>)

@@ -59,12 +59,6 @@ template <class V, class S, class A> kernel::matrix side(loops::program const& l
   m.row_loops = kernel::decode::row_loops_for<V, std::remove_const_t<S>>();
   return m;
 }
-template <class N> auto const& values_of(N const& n) {
-  if constexpr (plan::is_zeroed_leaf<N>)
-    return n.operand;
-  else
-    return n;
-}
 /// True where the target's neighbouring elements belong to the left operand's axes.
 template <class Stage> bool lanes_lie_left(Stage const& k) {
   auto has_unit = [&](loops::group const& g) {

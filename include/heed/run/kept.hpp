@@ -77,8 +77,8 @@ struct product_axes {
 /// the depth where something is not finite.
 template <class SA, class L, class R, class V, class A>
 void add_kept(L const& left, R const& right, product_axes const& at, bool* found, leaf<V, A> const& out, int threads) {
-  auto const& l = values_of(left);
-  auto const& r = values_of(right);
+  auto const& l = plan::values_of(left);
+  auto const& r = plan::values_of(right);
   bool const look_left = !detail::all_finite(l, threads), look_right = !detail::all_finite(r, threads);
   auto const finite = [](auto const& x, loops::group const& along, extent_t const* c) {
     auto const all = target_strides<SA>(x);
