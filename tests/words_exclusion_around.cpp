@@ -373,6 +373,27 @@ BOOST_AUTO_TEST_CASE(what_is_stored_does_not_stream) {
   BOOST_CHECK_THROW((void)evaluate(policy{.store_limit = 0}, gate), shape_error);
 }
 
+/// A dot whose weights exclude by a term of -infinity is no score of a reduction around it: a tile would count what they skip.
+BOOST_AUTO_TEST_CASE(weights_with_infinite_terms_below_a_reduction) {
+  tensor<float, query, d_head> q{query{5}, d_head{3}};
+  tensor<float, key, d_head> k{key{19}, d_head{3}};
+  tensor<float, key, value_width> x{key{19}, value_width{7}};
+  tensor<float, key> bias{key{19}};
+  for (float& each : q) each = 0;
+  for (int j = 0; j < 19; ++j) {
+    const bool out = j % 4 == 1;
+    bias(j) = out ? -infinite : 0;
+    for (int d = 0; d < 3; ++d) k(j, d) = out ? not_a_number : 1;
+    for (int d = 0; d < 7; ++d) x(j, d) = out ? infinite : 2;
+  }
+  const auto scores = dot<d_head>(q, k) + bias;  // 14 keys are in
+  for (const schedule how : {fused, unfused}) {
+    for (const float got : evaluate(how, mean<query>(dot<key>(exp(tanh(scores)), x)))) BOOST_TEST(got == 28);
+    for (const float got : evaluate(how, max<query>(dot<key>(x, cos(silu(scores)))))) BOOST_TEST(got == 28);
+    for (const float got : evaluate(how, sum<value_width>(dot<key>(exp(scores), x)))) BOOST_TEST(got == 7 * 28);
+  }
+}
+
 /// Node by node, weights are factors with zeros: one value that is not finite decides how they are multiplied. The values are
 /// long enough that threads share the look at them, and lie in every way that strides can say.
 BOOST_AUTO_TEST_CASE(one_poisoned_value_of_many) {

@@ -215,13 +215,19 @@ inline constexpr bool is_larger_than_its_dot = is_elementwise<X>&& subset<Whole,
                                                !has_whole_terminal<X, typename X::axes_type>::value;
 
 template <class N> struct zero_rule;  // keep.hpp: whether softmaxes in N make zeros that a contraction skips
+/// Whether additive terms of -infinity in this operand (0 left, 1 right) exclude: in scores, streamed or not.
+template <class N, int Side> inline constexpr bool marks_factor = false;
+/// An operand some of whose products are skipped: in a tile all are counted.
+template <class N, int Side, class X>
+inline constexpr bool skips_products = excluding<false, X>::value || zero_rule<X>::value ||
+                                       (marks_factor<N, Side> && excluding<true, X>::value);
 /// A dot that a streamed tree computes a tile at a time.
 template <class N, class K> inline constexpr bool is_score = false;
 template <class O, class L, class R, class K>
 inline constexpr bool is_score<contraction<O, L, R>, K> =
     is_one_sided<contraction<O, L, R>, K> && !is_larger_than_its_dot<L, O, typename R::axes_type> &&
-    !is_larger_than_its_dot<R, O, typename L::axes_type> && !excluding<false, L>::value &&
-    !excluding<false, R>::value && !zero_rule<L>::value && !zero_rule<R>::value;  // products are skipped: not in a tile
+    !is_larger_than_its_dot<R, O, typename L::axes_type> && !skips_products<contraction<O, L, R>, 0, L> &&
+    !skips_products<contraction<O, L, R>, 1, R>;
 
 template <class N, class K> struct scores_in {  // how many score dots stand in the elementwise part of the tree
   static constexpr int count = is_score<N, K> ? 1 : 0;
@@ -283,8 +289,6 @@ inline constexpr bool is_streamed_contraction<contraction<K, L, R>> = plan::weig
 template <class K, class L, class R>
   requires(streamed_side<contraction<K, L, R>> == 1)
 inline constexpr bool is_streamed_contraction<contraction<K, L, R>> = plan::weighs<R, L>();
-/// Whether additive terms of -infinity in this operand (0 left, 1 right) exclude: in scores, streamed or not.
-template <class N, int Side> inline constexpr bool marks_factor = false;
 template <class K, class L, class R, int Side>
   requires(streamed_side<contraction<K, L, R>> == Side)
 inline constexpr bool marks_factor<contraction<K, L, R>, Side> =
