@@ -2,8 +2,9 @@
 // links: benchmark
 // In: nothing, or Google Benchmark's flags. Out: one layer with the shapes of known models, its attention alone and the whole
 // block: a prompt of 512 and of 2048 tokens and the step after 2048 of them, fused and node by node, with the size of the layer's
-// cache; and what a layer of 16 tokens costs beside its kernels, in microseconds (us_each). GPT-3's block of 1.8e9 parameters
-// takes minutes a line and about 16 GiB; --benchmark_filter=GPT-2 chooses.
+// cache; an attention layer in one plan against its contractions apart; and what a layer of 16 tokens costs beside its kernels,
+// in microseconds (us_each). GPT-3's block of 1.8e9 parameters takes minutes a line and about 16 GiB; --benchmark_filter=GPT-2
+// chooses.
 // Next: contraction.cpp, the products inside.
 #include "inputs.hpp"
 #include "measure.hpp"
@@ -23,12 +24,12 @@ using tokens = heed::tensor<float, batch, query, model>;
 struct sizes {
   char const* name;
   extent_t model, heads, kv_heads, width, hidden;
-  extent_t queries = 512, cached = 0;
+  extent_t queries = 512, cached = 0, sequences = 1;
 
   extent_t keys() const { return queries + cached; }
 };
 std::string to_string(sizes const& s) {
-  return std::string(s.name) +
+  return std::string(s.name) + (s.sequences > 1 ? "/" + std::to_string(s.sequences) + "_times" : "") +
          (s.cached > 0 ? "/step_after_" + std::to_string(s.cached) : "/" + std::to_string(s.queries));
 }
 
@@ -157,10 +158,10 @@ template <class P> inline constexpr bool reads_memory<t5, P> = true;
 /// What the layer's contractions need, without the pairs that a causal mask leaves out.
 template <class Layer, class P> double operations_of(sizes const& s, P const& p) {
   constexpr bool cross = reads_memory<Layer, P>, self = !cross || std::is_same_v<P, typename Layer::block>;
-  double const masked = 2.0 * static_cast<double>(s.heads * s.width) * static_cast<double>(s.queries) *
+  double const masked = 2.0 * static_cast<double>(s.sequences * s.heads * s.width) * static_cast<double>(s.queries) *
                         static_cast<double>(s.queries - 1);
-  return static_cast<double>(
-             nn::floating_point_operations(p, {.queries = s.queries, .memory = cross ? s.queries : -1})) -
+  return static_cast<double>(nn::floating_point_operations(
+             p, {.queries = s.queries, .memory = cross ? s.queries : -1, .sequences = s.sequences})) -
          (Layer::causal && self ? masked : 0);
 }
 /// A step reads weights and cache once: bytes are its measure.
@@ -181,7 +182,7 @@ template <class P> struct layer {
 
   layer(sizes const& s, P p)
       : shape(s),
-        x(filled<tokens>(99, batch{1}, query{s.queries}, model{s.model})),
+        x(filled<tokens>(99, batch{s.sequences}, query{s.queries}, model{s.model})),
         parameters(std::make_shared<P>(std::move(p))) {
     fill_parameters(*parameters);
   }
@@ -247,6 +248,45 @@ template <class Layer, bool Steps = true> void all_of(sizes const& s) {
   lines<Layer, Steps, block_of<Layer>>("block", s);
 }
 
+/// What one plan is measured against: each projection a contraction of its own into [batch, query, head, d_head], then the same
+/// attention, then the last projection.
+template <class P> job apart(layer<P> const& in) {
+  using Queries = heed::tensor<float, batch, query, head, d_head>;
+  using Keys = heed::tensor<float, batch, key, head, d_head>;
+  struct buffers {
+    Queries q, context;
+    Keys k, v;
+    heed::workspace memory;
+  };
+  auto const made = [&]<class A>(A, auto of) {
+    return decltype(of){batch{in.shape.sequences}, A{in.shape.queries}, head{in.shape.heads}, d_head{in.shape.width}};
+  };
+  auto const b = std::make_shared<buffers>();
+  b->q = made(query{1}, Queries{});
+  b->context = b->q;
+  b->k = made(key{1}, Keys{});
+  b->v = b->k;
+  auto const out = std::make_shared<tokens>(in.x);
+  auto const run = [=, x = in.x, p = in.parameters, width = in.shape.width](int threads) {
+    auto const how = heed::policy{.threads = threads, .memory = &b->memory};
+    auto const memory = heed::rename<query, key>(x);
+    heed::evaluate_into(how, b->q, heed::dot<model>(x, p->w_q) + p->b_q);
+    heed::evaluate_into(how, b->k, heed::dot<model>(memory, p->w_k) + p->b_k);
+    heed::evaluate_into(how, b->v, heed::dot<model>(memory, p->w_v) + p->b_v);
+    auto const scores = heed::dot<d_head>(b->q, b->k) / std::sqrt(static_cast<float>(width));
+    heed::evaluate_into(how, b->context, heed::dot<key>(heed::softmax<key>(scores), b->v));
+    heed::evaluate_into(how, *out, heed::dot<head, d_head>(b->context, p->w_o) + p->b_o);
+  };
+  return noted({.run = run, .operations = operations_of<bert>(in.shape, *in.parameters)}, in.shape, *in.parameters);
+}
+void one_plan(sizes const& s) {
+  using Inputs = attention_of<bert>;
+  compare<Inputs>("projections", s,
+                  {{"one_plan", [](Inputs const& in) { return prompt<bert>(in, heed::fused); }},
+                   {"apart", [](Inputs const& in) { return apart(in); }}},
+                  {.threads = {0}});
+}
+
 /// What a small layer costs beside its kernels: made anew each time, as a loop over tokens does, and over no tokens, for which the
 /// kernels have nothing to do.
 template <class Layer, class P> job made_each_time(layer<P> const& in, extent_t queries, bool runs) {
@@ -276,6 +316,8 @@ int main(int count, char** arguments) {
   sizes const tiny{"tiny", 64, 4, 4, 16, 256, 16};
   small<bert, attention_of<bert>>("attention", tiny);
   small<bert, block_of<bert>>("block", tiny);
+  one_plan({"BERT-base", 768, 12, 12, 64, 3072, 1024});
+  one_plan({"base", 512, 8, 8, 64, 2048, 100, 0, 32});  // Vaswani et al. 2017
   all_of<gpt>({"GPT-2-117M", 768, 12, 12, 64, 3072});
   all_of<gpt>({"GPT-2-1.5B", 1600, 25, 25, 64, 6400});
   all_of<bert, false>({"BERT-base", 768, 12, 12, 64, 3072});

@@ -373,7 +373,8 @@ BOOST_AUTO_TEST_CASE(what_is_stored_does_not_stream) {
   BOOST_CHECK_THROW((void)evaluate(policy{.store_limit = 0}, gate), shape_error);
 }
 
-/// A dot whose weights exclude by a term of -infinity is no score of a reduction around it: a tile would count what they skip.
+/// A context whose weights exclude by a term of -infinity is no score of a reduction around it: the weights would be stored,
+/// with what the term excludes. Projections with a bias are no weights.
 BOOST_AUTO_TEST_CASE(weights_with_infinite_terms_below_a_reduction) {
   tensor<float, query, d_head> q{query{5}, d_head{3}};
   tensor<float, key, d_head> k{key{19}, d_head{3}};
@@ -392,6 +393,10 @@ BOOST_AUTO_TEST_CASE(weights_with_infinite_terms_below_a_reduction) {
     for (const float got : evaluate(how, max<query>(dot<key>(x, cos(silu(scores)))))) BOOST_TEST(got == 28);
     for (const float got : evaluate(how, sum<value_width>(dot<key>(exp(scores), x)))) BOOST_TEST(got == 7 * 28);
   }
+  const tensor<float, value_width> b{value_width{7}};
+  const auto projected = dot<key>(scores, x) + b;
+  static_assert(streams<decltype(dot<query>(softmax<query>(dot<value_width>(relu(projected), b)), q))>);
+  static_assert(streams<decltype(log_sum_exp<query>(dot<value_width>(projected, b)))>);
 }
 
 /// Node by node, weights are factors with zeros: one value that is not finite decides how they are multiplied. The values are

@@ -215,19 +215,13 @@ inline constexpr bool is_larger_than_its_dot = is_elementwise<X>&& subset<Whole,
                                                !has_whole_terminal<X, typename X::axes_type>::value;
 
 template <class N> struct zero_rule;  // keep.hpp: whether softmaxes in N make zeros that a contraction skips
-/// Whether additive terms of -infinity in this operand (0 left, 1 right) exclude: in scores, streamed or not.
-template <class N, int Side> inline constexpr bool marks_factor = false;
-/// An operand some of whose products are skipped: in a tile all are counted.
-template <class N, int Side, class X>
-inline constexpr bool skips_products = excluding<false, X>::value || zero_rule<X>::value ||
-                                       (marks_factor<N, Side> && excluding<true, X>::value);
 /// A dot that a streamed tree computes a tile at a time.
 template <class N, class K> inline constexpr bool is_score = false;
 template <class O, class L, class R, class K>
 inline constexpr bool is_score<contraction<O, L, R>, K> =
     is_one_sided<contraction<O, L, R>, K> && !is_larger_than_its_dot<L, O, typename R::axes_type> &&
-    !is_larger_than_its_dot<R, O, typename L::axes_type> && !skips_products<contraction<O, L, R>, 0, L> &&
-    !skips_products<contraction<O, L, R>, 1, R>;
+    !is_larger_than_its_dot<R, O, typename L::axes_type> && !excluding<false, L>::value &&
+    !excluding<false, R>::value && !zero_rule<L>::value && !zero_rule<R>::value;  // products are skipped: not in a tile
 
 template <class N, class K> struct scores_in {  // how many score dots stand in the elementwise part of the tree
   static constexpr int count = is_score<N, K> ? 1 : 0;
@@ -289,18 +283,48 @@ inline constexpr bool is_streamed_contraction<contraction<K, L, R>> = plan::weig
 template <class K, class L, class R>
   requires(streamed_side<contraction<K, L, R>> == 1)
 inline constexpr bool is_streamed_contraction<contraction<K, L, R>> = plan::weighs<R, L>();
+/// Whether additive terms of -infinity in this operand (0 left, 1 right) exclude: in scores, streamed or not.
+template <class N, int Side> inline constexpr bool marks_factor = false;
 template <class K, class L, class R, int Side>
   requires(streamed_side<contraction<K, L, R>> == Side)
 inline constexpr bool marks_factor<contraction<K, L, R>, Side> =
     plan::streams_as<std::conditional_t<Side == 0, L, R>, K>() == streaming::plain;
 
+/// Whether a function that is not linear (exp, tanh, relu) is taken of what terms exclude from: weights are such trees, projections
+/// with a bias are not.
+template <class N> inline constexpr bool bends_marks = false;
+template <class Op> inline constexpr bool is_linear = false;
+template <> inline constexpr bool is_linear<ops::plus> = true;
+template <> inline constexpr bool is_linear<ops::minus> = true;
+template <> inline constexpr bool is_linear<ops::negated> = true;
+template <> inline constexpr bool is_linear<ops::times> = true;
+template <> inline constexpr bool is_linear<ops::divided> = true;
+template <class Op, class T, class A, class... E>
+inline constexpr bool bends_marks<map<Op, T, A, E...>> = (bends_marks<E> || ...) ||
+                                                         (!is_linear<Op> && (excluding<true, E>::value || ...));
+
+/// A reduction over K of contexts whose weights exclude by terms: the weights would be stored without what these exclude if the
+/// contexts were taken for scores. Linear: a sum or a mean, for which nothing speaks against it; of other reductions only those
+/// whose weights have K, or the features of queries would be taken for weights (log_sum_exp of a vocabulary after relu).
+template <class N, class K, bool Linear> inline constexpr bool pools_contexts = false;
+template <class O, class L, class R, class K, bool Linear>
+inline constexpr bool pools_contexts<contraction<O, L, R>, K, Linear> =
+    (marks_factor<contraction<O, L, R>, 0> && bends_marks<L> && (Linear || subset<K, typename L::axes_type>)) ||
+    (marks_factor<contraction<O, L, R>, 1> && bends_marks<R> && (Linear || subset<K, typename R::axes_type>));
+template <class Op, class T, class A, class... E, class K, bool Linear>
+inline constexpr bool pools_contexts<map<Op, T, A, E...>, K, Linear> = (pools_contexts<E, K, Linear> || ...);
+template <class M, class X, class K, bool Linear>
+inline constexpr bool pools_contexts<where_node<M, X>, K, Linear> = pools_contexts<X, K, Linear>;
+
 template <class Kind>
-inline constexpr bool streams_alone = std::is_same_v<Kind, kinds::sum> || std::is_same_v<Kind, kinds::mean> ||
-                                      std::is_same_v<Kind, kinds::maximum> || std::is_same_v<Kind, kinds::log_sum_exp>;
+inline constexpr bool sums_up = std::is_same_v<Kind, kinds::sum> || std::is_same_v<Kind, kinds::mean>;
+template <class Kind>
+inline constexpr bool streams_alone =
+    sums_up<Kind> || std::is_same_v<Kind, kinds::maximum> || std::is_same_v<Kind, kinds::log_sum_exp>;
 template <class N> inline constexpr bool is_streamed_reduction = false;
 template <class Kind, class O, class E, class S>
 inline constexpr bool is_streamed_reduction<reduction<Kind, O, E, S>> =
-    streams_alone<Kind>&& plan::streams_as<E, O>() == streaming::plain;
+    streams_alone<Kind>&& plan::streams_as<E, O>() == streaming::plain && !pools_contexts<E, O, sums_up<Kind>>;
 
 // ---------------------------------------------------------------- anchors
 /// 0: not an anchor here; else the better the larger. Root: the axes of the stage's result.
