@@ -137,6 +137,20 @@ BOOST_AUTO_TEST_CASE(a_view_with_strides) {
   check(backwards * 1, {3, 2, 1, 0}, 0);
 }
 
+template <int> struct numbered : axis<> {};
+
+BOOST_AUTO_TEST_CASE(strides_for_any_number_of_axes) {
+  std::vector<float> numbers(1 << 8);
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(i);
+  using v = view<const float, numbered<7>, numbered<6>, numbered<5>, numbered<4>, numbered<3>, numbered<2>, numbered<1>,
+                 numbered<0>>;
+  const v bits(numbers.data(), numbered<7>{2}, numbered<6>{2}, numbered<5>{2}, numbered<4>{2}, numbered<3>{2},
+               numbered<2>{2}, numbered<1>{2}, numbered<0>{2}, strides{1, 2, 4, 8, 16, 32, 64, 128});
+  BOOST_TEST(bits(1, 1, 0, 0, 0, 0, 0, 1) == 1 + 2 + 128);
+  BOOST_TEST(evaluate(sum<numbered<0>, numbered<1>, numbered<2>, numbered<3>, numbered<4>, numbered<5>, numbered<6>>(
+                 bits))(1) == (1 << 7) * (1 << 7));  // the odd numbers below 256
+}
+
 BOOST_AUTO_TEST_CASE(a_tensor_converts_to_a_view) {
   auto x = counted<float, query, key>(query{2}, key{3});
   const auto total = [](view<const float, query, key> v) { return evaluate(sum<query, key>(v))(); };

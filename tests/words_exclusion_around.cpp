@@ -196,6 +196,9 @@ BOOST_AUTO_TEST_CASE(functions_that_leave_a_zero_keep_it) {
   check(dot<key>(where(index<key>() != 0, w, 0), f.poisoned), 0.5f);
   check(dot<key>(cast<float>(w > 0.1f), f.poisoned), 2);
   check(dot<key>(let(pow(w, 2)) * 2, f.poisoned), 1);
+  // a zero is one whatever it was multiplied by
+  check(dot<key>(min(w * f.poisoned, 0.25f), f.ones), 0.5f);
+  check(dot<key>(where(index<key>() != 0, w * f.poisoned, 0), f.ones), 0.5f);
 }
 
 BOOST_AUTO_TEST_CASE(functions_that_make_a_zero_something_see_its_value) {

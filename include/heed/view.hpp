@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <tuple>
 #if __has_include(<mdspan>) && __cplusplus >= 202302L
 #include <mdspan>
 #endif
@@ -26,6 +27,12 @@ template <std::size_t N> struct strides {
 /// @private
 template <std::integral... I> strides(I...) -> strides<sizeof...(I)>;
 
+namespace detail {
+template <class... X> inline constexpr bool ends_in_strides = false;
+template <std::size_t N> inline constexpr bool ends_in_strides<strides<N>> = true;
+template <class X, class Y, class... Z> inline constexpr bool ends_in_strides<X, Y, Z...> = ends_in_strides<Y, Z...>;
+}  // namespace detail
+
 /// Foreign memory under named axes: A... in the order of the type, elements T or const T. Does not own; row-major in the
 /// order written unless strides are given. The only thing here that can dangle.
 ///
@@ -38,6 +45,17 @@ template <class T, class... A> class view : public detail::refused_members<T, ax
   static_assert(sizeof(detail::checked_type<(detail::axis_tag<A> && ...), detail::is_element<std::remove_const_t<T>>,
                                             detail::view_word, T, A...>));
   detail::leaf<T, axes<A...>> leaf_;
+
+  template <std::size_t... I, class Given>
+  view(std::index_sequence<I...>, T* data, Given const& given) : view(data, std::get<I>(given)...) {
+    auto const& steps = std::get<sizeof...(I)>(given).values;
+    if constexpr (constexpr std::size_t count = std::tuple_size_v<std::remove_cvref_t<decltype(steps)>>;
+                  count == sizeof...(A))
+      std::copy(steps.begin(), steps.end(), leaf_.strides);
+    else
+      HEED_REFUSE("view: one stride for each axis",
+                  detail::mistakes::strides_are_not_those_of_the_view<axes_type, count>);
+  }
 
  public:
   using axes_type = axes<A...>;               ///< its axes, in order
@@ -84,31 +102,11 @@ template <class T, class... A> class view : public detail::refused_members<T, ax
     HEED_REFUSE("view: strides stand behind the extents",
                 detail::mistakes::word_is_not_there<detail::strides_word, axes<X...>>);
   }
-  template <class... X, std::size_t N>
-    requires(detail::axis_tag<X>&&...)
-  explicit view(detail::type_tag<void>, T* data, strides<N> const& s, X const&... extents) : view(data, extents...) {
-    if constexpr (N == sizeof...(A))
-      std::copy(s.values.begin(), s.values.end(), leaf_.strides);
-    else
-      HEED_REFUSE("view: one stride for each axis", detail::mistakes::strides_are_not_those_of_the_view<axes_type, N>);
-  }
-  /// @{
-  /// Strides in elements behind the extents, one for each axis in the order of the type: up to five open extents.
-  template <class X, std::size_t N>
-  view(T* data, X const& x, strides<N> const& s) : view(detail::type_tag<void>{}, data, s, x) {}
-  template <std::size_t N> view(T* data, strides<N> const& s) : view(detail::type_tag<void>{}, data, s) {}
-  template <class X, class Y, std::size_t N>
-  view(T* data, X const& x, Y const& y, strides<N> const& s) : view(detail::type_tag<void>{}, data, s, x, y) {}
-  template <class X, class Y, class Z, std::size_t N>
-  view(T* data, X const& x, Y const& y, Z const& z, strides<N> const& s)
-      : view(detail::type_tag<void>{}, data, s, x, y, z) {}
-  template <class X, class Y, class Z, class W, std::size_t N>
-  view(T* data, X const& x, Y const& y, Z const& z, W const& w, strides<N> const& s)
-      : view(detail::type_tag<void>{}, data, s, x, y, z, w) {}
-  template <class X, class Y, class Z, class W, class V, std::size_t N>
-  view(T* data, X const& x, Y const& y, Z const& z, W const& w, V const& v, strides<N> const& s)
-      : view(detail::type_tag<void>{}, data, s, x, y, z, w, v) {}
-  /// @}
+  /// Strides in elements behind the extents, one for each axis in the order of the type.
+  template <class... X>
+    requires(detail::ends_in_strides<X...>)
+  view(T* data, X const&... extents_and_strides)
+      : view(std::make_index_sequence<sizeof...(X) - 1>{}, data, std::tie(extents_and_strides...)) {}
   explicit view(detail::leaf<T, axes<A...>> const& from) : leaf_(from) {}
   /// Of a view whose elements may be written, to read.
   template <class U>

@@ -122,6 +122,10 @@ std::int64_t combine_integers(operation f, std::int64_t l, std::int64_t r) {
 /// An operand of + or - that excludes where it is -infinity (+infinity behind a minus).
 bool is_term(const table& x) { return x.real && !x.number && !x.contracted && !x.sum; }
 
+/// A softmax's zero is 0, whatever it was multiplied by since. Beside another softmax's it is what was computed.
+element of_zero(const table& x, const table& other, std::size_t at) {
+  return x.zeroes(at) && other.zeroed.empty() ? exact(0) : x.reals[at];
+}
 void combine_exclusions(operation f, const table& l, const table& r, table& y) {
   const bool sum = f == operation::add || f == operation::subtract;
   const bool terms = sum && (is_term(l) || is_term(r));
@@ -148,8 +152,8 @@ void combine_exclusions(operation f, const table& l, const table& r, table& y) {
       y.zeroed[i] = l.zeroes(o[0]);
     else if (sum)
       y.zeroed[i] = l.zeroes(o[0]) && r.zeroes(o[1]);
-    else  // what the smaller, the larger or the power left at 0
-      y.zeroed[i] = (l.zeroes(o[0]) || r.zeroes(o[1])) && y.reals[i].value == 0;
+    else if (l.zeroes(o[0]) || r.zeroes(o[1]))  // what the smaller, the larger or the power leaves at 0
+      y.zeroed[i] = combine_reals(f, of_zero(l, r, o[0]), of_zero(r, l, o[1])).value == 0;
   });
 }
 
@@ -293,7 +297,8 @@ table choose(const table& c, const table& left, const table& right) {
       result.reals[i] = first ? l.reals[o[1]] : r.reals[o[2]];
     else
       result.whole[i] = first ? l.whole[o[1]] : r.whole[o[2]];
-    if (zeroes) result.zeroed[i] = (l.zeroes(o[1]) || r.zeroes(o[2])) && result.reals[i].value == 0;
+    if (zeroes && (l.zeroes(o[1]) || r.zeroes(o[2])))
+      result.zeroed[i] = (first ? of_zero(l, r, o[1]) : of_zero(r, l, o[2])).value == 0;
   });
   return result;
 }
