@@ -5,7 +5,9 @@
 // Next: words_stored.cpp.
 #include "support/schedules.hpp"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 using namespace heed;
 using namespace test;
@@ -163,6 +165,44 @@ BOOST_AUTO_TEST_CASE(a_context_under_a_projection) {
   const auto total = sum<d_value>(dot<key>(softmax<key>(scores), values));
   static_assert(streams<decltype(total)>);
   BOOST_TEST(explain(total).bytes_stored == queries * 24 * sizeof(float));
+}
+
+// Without a softmax the types do not tell a context under a projection from a product of features with keys: what is stored is
+// the smaller of the two, whatever the extents.
+BOOST_AUTO_TEST_CASE(contexts_or_features) {
+  const auto bytes = [](const auto& y) { return explain(y).bytes_stored; };
+  for (const int many : {50, 5})  // keys, or features
+    for (const int wide : {7, 30}) {
+      const auto q = normal<float, query, d_head>(1, query{queries}, d_head{width});
+      const auto k = normal<float, key, d_head>(2, key{many}, d_head{width});
+      const auto v = normal<float, key, d_value>(3, key{many}, d_value{wide});
+      const auto w = normal<float, d_value, model>(4, d_value{wide}, model{11});
+      const auto pooled_by = normal<float, query, model>(5, query{queries}, model{2});
+      tensor<float, key> bias{key{many}};
+      for (int j = 0; j < many; j += 3) bias(j) = -std::numeric_limits<float>::infinity();
+      const auto scores = dot<d_head>(q, k) / 4.0;
+      const auto smaller = static_cast<std::size_t>(queries * std::min(many, wide)) * sizeof(float);
+      const auto check_bytes = [&](const auto& y, std::size_t right) {
+        static_assert(streams<decltype(y)>);
+        BOOST_TEST(bytes(y) == right);
+        check(y, evaluate(unfused, y), 1e-5);
+      };
+      const auto context = dot<key>(sigmoid(scores), v);
+      check_bytes(dot<d_value>(context, w), smaller);
+      check_bytes(dot<d_value>(w, context * 2), smaller);
+      check_bytes(dot<d_value>(tanh(context) + 1, w), smaller);
+      check_bytes(mean<query>(context), smaller);
+      check_bytes(max<query>(abs(context)), smaller);
+      check_bytes(log_sum_exp<d_value>(context), smaller);
+      check_bytes(dot<query>(context, pooled_by), smaller);
+      // what a term excludes is excluded from contexts alone
+      const auto contexts = static_cast<std::size_t>(queries * wide) * sizeof(float);
+      const auto biased = dot<key>(exp(tanh(scores + bias)), v);
+      check_bytes(dot<d_value>(biased, w), contexts);
+      check_bytes(dot<query>(biased, pooled_by), contexts);
+      check_bytes(mean<query>(biased), contexts);
+      check_bytes(max<query>(biased), contexts);
+    }
 }
 
 // A picture: keys by row and column, each query sees its neighbourhood.

@@ -18,6 +18,7 @@
 #include "rewrite.hpp"
 #include "stage.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -280,6 +281,10 @@ template <class Backend> class lowering {
                   double fill) {
     using N = contraction<K, L, R>;
     constexpr int side = is_streamed_contraction<N> ? streamed_side<N> : -1;
+    if constexpr (side == 0 && may_be_contexts<L, K>)
+      if (of_contexts<K>(n.left, shape)) return run_contraction(n, epilogue, out, shape, fill);
+    if constexpr (side == 1 && may_be_contexts<R, K>)
+      if (of_contexts<K>(n.right, shape)) return run_contraction(n, epilogue, out, shape, fill);
     if constexpr (side == 0)
       streamed().template run<K>(n.left, n.right, n, epilogue, out, shape, fill);
     else if constexpr (side == 1)
@@ -319,21 +324,56 @@ template <class Backend> class lowering {
       return store_flat(flat, shape, why, plan::id_of(n));
   }
 
+  // ---------------------------------------------------------------- contexts or scores
+  template <class N> static double elements_of(N const& n, hint const& shape) {
+    double elements = 1;
+    for_each_axis(typename N::axes_type{},
+                  [&]<class A>(type_tag<A>) { elements *= static_cast<double>(plan::extent_of<A>(n, shape)); });
+    return elements;
+  }
+  /// The elements of the largest operand of the tree's scores that is a function of dots.
+  template <class K, class P> static double largest_bent(P const& p, hint const& shape) {
+    hint const inner{p, shape};
+    if constexpr (!may_be_contexts<P, K>)
+      return 0;
+    else if constexpr (is_contraction<P>) {
+      double largest = 0;
+      if constexpr (bends_dots<std::remove_cvref_t<decltype(p.left)>>) largest = elements_of(p.left, inner);
+      if constexpr (bends_dots<std::remove_cvref_t<decltype(p.right)>>)
+        largest = std::max(largest, elements_of(p.right, inner));
+      return largest;
+    } else if constexpr (is_where<P>)
+      return largest_bent<K>(p.operand, inner);
+    else
+      return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return std::max({largest_bent<K>(p.template operand<I>(), inner)...});
+      }
+    (std::make_index_sequence<P::arity>{});
+  }
+  /// Whether a contraction over K reads P as stored contexts. Those with terms that exclude are worth some memory: as operands of
+  /// scores their weights would lose what the terms exclude.
+  template <class K, class P> static bool of_contexts(P const& p, hint const& shape) {
+    constexpr double worth = pools_contexts<P, K, true> ? 16 : 1;
+    return pools_contexts<P, K, false> || elements_of(p, shape) < worth * largest_bent<K>(p, shape);
+  }
+
   // ---------------------------------------------------------------- reductions of rows
   template <class Kind, class K, class E, class S, class Epilogue, class Out>
   void run_anchor(reduction<Kind, K, E, S> const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
                   double fill) {
     using N = reduction<Kind, K, E, S>;
+    constexpr bool may_pool = may_be_contexts<E, K>;
     if constexpr (is_streamed_reduction<N>) {
       bool streams = true;
       if constexpr (may_unfuse) streams = !b_.is_unfused();
+      if constexpr (may_pool) streams = streams && elements_of(n.operand, shape) >= largest_bent<K>(n.operand, shape);
       if (streams) {
         streamed().run_alone(n, epilogue, out, shape, fill);
         return;
       }
-      if constexpr (!may_unfuse) return;
+      if constexpr (!may_unfuse && !may_pool) return;
     }
-    if constexpr (!is_streamed_reduction<N> || may_unfuse) {
+    if constexpr (!is_streamed_reduction<N> || may_unfuse || may_pool) {
       auto tree = row_tree(lower<marks_terms<Kind>>(n.operand, shape));
       b_.template rows<K>(n.kind, tree, sink_of(n, shape), epilogue, out, fill, hint{n.operand, shape});
     }

@@ -290,9 +290,9 @@ template <class K, class L, class R, int Side>
 inline constexpr bool marks_factor<contraction<K, L, R>, Side> =
     plan::streams_as<std::conditional_t<Side == 0, L, R>, K>() == streaming::plain;
 
-/// Whether a function that is not linear (exp, tanh, relu) is taken of what terms exclude from: weights are such trees, projections
-/// with a bias are not.
-template <class N> inline constexpr bool bends_marks = false;
+/// A function that is not linear (exp, tanh, relu) of dots: weights are such trees, and so are features of queries and keys;
+/// projections are not, nor are these with a bias or turned by their positions.
+template <class N> inline constexpr bool bends_dots = false;
 template <class Op> inline constexpr bool is_linear = false;
 template <> inline constexpr bool is_linear<ops::plus> = true;
 template <> inline constexpr bool is_linear<ops::minus> = true;
@@ -300,21 +300,38 @@ template <> inline constexpr bool is_linear<ops::negated> = true;
 template <> inline constexpr bool is_linear<ops::times> = true;
 template <> inline constexpr bool is_linear<ops::divided> = true;
 template <class Op, class T, class A, class... E>
+inline constexpr bool bends_dots<map<Op, T, A, E...>> = (bends_dots<E> || ...) ||
+                                                        (!is_linear<Op> && (contains_contraction<E>::value || ...));
+template <class M, class X> inline constexpr bool bends_dots<where_node<M, X>> = bends_dots<X>;
+
+/// Whether a tree that streams over K has scores that may be contexts as well: dot<key>(sigmoid(s), v) is one in a projection behind
+/// it, dot<feature>(relu(dot<model>(x, w)), k) is a score. The types are the same, so extents decide: what is stored is the smaller,
+/// the contexts or the operand of the scores.
+template <class P, class K> inline constexpr bool may_be_contexts = false;
+template <class O, class L, class R, class K>
+  requires(is_score<contraction<O, L, R>, K>)
+inline constexpr bool may_be_contexts<contraction<O, L, R>, K> = bends_dots<L> || bends_dots<R>;
+template <class Op, class T, class A, class... E, class K>
+inline constexpr bool may_be_contexts<map<Op, T, A, E...>, K> = (may_be_contexts<E, K> || ...);
+template <class M, class X, class K> inline constexpr bool may_be_contexts<where_node<M, X>, K> = may_be_contexts<X, K>;
+
+/// The same of what terms exclude from.
+template <class N> inline constexpr bool bends_marks = false;
+template <class Op, class T, class A, class... E>
 inline constexpr bool bends_marks<map<Op, T, A, E...>> = (bends_marks<E> || ...) ||
                                                          (!is_linear<Op> && (excluding<true, E>::value || ...));
 
-/// A reduction over K of contexts whose weights exclude by terms: the weights would be stored without what these exclude if the
-/// contexts were taken for scores. Linear: a sum or a mean, for which nothing speaks against it; of other reductions only those
-/// whose weights have K, or the features of queries would be taken for weights (log_sum_exp of a vocabulary after relu).
-template <class N, class K, bool Linear> inline constexpr bool pools_contexts = false;
-template <class O, class L, class R, class K, bool Linear>
-inline constexpr bool pools_contexts<contraction<O, L, R>, K, Linear> =
-    (marks_factor<contraction<O, L, R>, 0> && bends_marks<L> && (Linear || subset<K, typename L::axes_type>)) ||
-    (marks_factor<contraction<O, L, R>, 1> && bends_marks<R> && (Linear || subset<K, typename R::axes_type>));
-template <class Op, class T, class A, class... E, class K, bool Linear>
-inline constexpr bool pools_contexts<map<Op, T, A, E...>, K, Linear> = (pools_contexts<E, K, Linear> || ...);
-template <class M, class X, class K, bool Linear>
-inline constexpr bool pools_contexts<where_node<M, X>, K, Linear> = pools_contexts<X, K, Linear>;
+/// Contexts whose weights exclude by terms: taken for scores, the weights would be stored without what these exclude. Any: also
+/// where the weights lack K, and may be features of queries with a bias as well (a log_sum_exp of a vocabulary after relu).
+template <class N, class K, bool Any> inline constexpr bool pools_contexts = false;
+template <class O, class L, class R, class K, bool Any>
+inline constexpr bool pools_contexts<contraction<O, L, R>, K, Any> =
+    (marks_factor<contraction<O, L, R>, 0> && bends_marks<L> && (Any || subset<K, typename L::axes_type>)) ||
+    (marks_factor<contraction<O, L, R>, 1> && bends_marks<R> && (Any || subset<K, typename R::axes_type>));
+template <class Op, class T, class A, class... E, class K, bool Any>
+inline constexpr bool pools_contexts<map<Op, T, A, E...>, K, Any> = (pools_contexts<E, K, Any> || ...);
+template <class M, class X, class K, bool Any>
+inline constexpr bool pools_contexts<where_node<M, X>, K, Any> = pools_contexts<X, K, Any>;
 
 template <class Kind>
 inline constexpr bool sums_up = std::is_same_v<Kind, kinds::sum> || std::is_same_v<Kind, kinds::mean>;

@@ -169,7 +169,9 @@ template <class M, class X, class K, class Lanes> struct streams_tree<where_node
 template <class O, class L, class R, class K, class Lanes> struct streams_tree<contraction<O, L, R>, K, Lanes> {
   using N = contraction<O, L, R>;
   static constexpr bool go() {
-    if constexpr (is_score<N, K>)
+    if constexpr (may_be_contexts<N, K> && streams_rule<N>::value)  // where that is the smaller
+      return true;
+    else if constexpr (is_score<N, K>)
       return plan::streams_lowered<L, K, readers::score<unite<O, typename R::axes_type>>>() &&
              plan::streams_lowered<R, K, readers::score<unite<O, typename L::axes_type>>>() &&
              !lowered_scores<L, O, readers::values>::value && !lowered_scores<R, O, readers::values>::value;
@@ -211,6 +213,8 @@ template <class Kind, class O, class E, class S> struct streams_rule<reduction<K
   static constexpr bool go() {
     if constexpr (is_streamed_reduction<N>)
       return streams_scores<E, O>::value;
+    else if constexpr (streams_alone<Kind> && pools_contexts<E, O, sums_up<Kind>>)
+      return streams_rule<E>::value;
     else if constexpr ((streams_alone<Kind> || std::is_same_v<Kind, kinds::softmax>)&&scores_in<E, O>::count > 0)
       return false;
     else if constexpr (lowered_scores<E, O, readers::both>::value)
