@@ -50,6 +50,24 @@ BOOST_AUTO_TEST_CASE(coordinates) {
   check(index<static_key>() * index<static_key>(), {0, 1, 4, 9, 16}, 0);  // the extent is in the type
 }
 
+/// Places that lack an extent have it from the other operand: the mean place that is attended to, weights by distance.
+BOOST_AUTO_TEST_CASE(coordinates_as_an_operand_of_dot) {
+  const auto x = ones(3, 5);
+  const auto places = cast<float>(index<key>());
+  check(dot<key>(x, places), {10, 10, 10}, 0);
+  check(dot<key>(places, x), {10, 10, 10}, 0);
+  check(dot<key>(softmax<key>(x), places), {2, 2, 2}, 1e-6);
+  check(dot<key>(places * 2, softmax<key>(where(index<key>() <= index<query>(), x))), {0, 1, 2}, 1e-6);
+  const auto left = normal<float, query, d_head>(1, query{3}, d_head{4});
+  const auto scores = dot<d_head>(left, normal<float, key, d_head>(2, key{5}, d_head{4})) * 0;
+  check(dot<key>(sigmoid(scores), places), {5, 5, 5}, 1e-6);
+  check(dot<key>(softmax<key>(scores), places), {2, 2, 2}, 1e-6);
+  const auto slope = row<float, query>({0, 0, 1});
+  const auto by_distance = where(index<key>() == index<query>(), 4.F, 0.F) * slope;
+  check(dot<key>(abs(by_distance), at<query>(x, 0)), {0, 0, 4}, 0);
+  check(mean<query>(dot<key>(abs(by_distance), at<query>(x, 0))), {4. / 3}, 1e-6);
+}
+
 BOOST_AUTO_TEST_CASE(integer_tensors_in_index_expressions) {
   const auto document = row<std::int32_t, query>({0, 0, 1, 1, 1, 2});
   const auto length = row<std::int64_t, batch>({2, 0, 5});

@@ -195,6 +195,9 @@ BOOST_AUTO_TEST_CASE(contexts_or_features) {
       check_bytes(max<query>(abs(context)), smaller);
       check_bytes(log_sum_exp<d_value>(context), smaller);
       check_bytes(dot<query>(context, pooled_by), smaller);
+      const auto distance = index<query>() - index<key>();
+      const auto slope = normal<float, query>(6, query{queries});
+      check_bytes(dot<d_value>(dot<key>(exp(-abs(cast<float>(distance) * slope)), v), w), smaller);
       // what a term excludes is excluded from contexts alone
       const auto contexts = static_cast<std::size_t>(queries * wide) * sizeof(float);
       const auto biased = dot<key>(exp(tanh(scores + bias)), v);

@@ -296,8 +296,8 @@ template <class Backend> class lowering {
   void run_contraction(contraction<K, L, R> const& n, Epilogue const& epilogue, Out const& out, hint const& shape,
                        double fill) {
     using N = contraction<K, L, R>;
-    auto l = factor<marks_factor<N, 0>>(n.left, shape);
-    auto r = factor<marks_factor<N, 1>>(n.right, shape);
+    auto l = factor<marks_factor<N, 0>>(n.left, hint{n.right, shape});
+    auto r = factor<marks_factor<N, 1>>(n.right, hint{n.left, shape});
     b_.template contract<K>(l, r, epilogue, out, fill);
   }
   /// A tree over softmaxes, stored with zeros where they or the tree itself excluded, beside that keep-set.
@@ -338,9 +338,10 @@ template <class Backend> class lowering {
       return 0;
     else if constexpr (is_contraction<P>) {
       double largest = 0;
-      if constexpr (bends_dots<std::remove_cvref_t<decltype(p.left)>>) largest = elements_of(p.left, inner);
+      if constexpr (bends_dots<std::remove_cvref_t<decltype(p.left)>>)
+        largest = elements_of(p.left, hint{p.right, inner});
       if constexpr (bends_dots<std::remove_cvref_t<decltype(p.right)>>)
-        largest = std::max(largest, elements_of(p.right, inner));
+        largest = std::max(largest, elements_of(p.right, hint{p.left, inner}));
       return largest;
     } else if constexpr (is_where<P>)
       return largest_bent<K>(p.operand, inner);

@@ -47,7 +47,7 @@ template <class Lowering> class streamed_lowering {
         }
         auto const& s = softmax_in<K>(p);
         auto scores = scored_tree<K>(s.operand, shape);
-        auto const factor = lowering_.template factor<false>(v, shape, "values of a streamed contraction");
+        auto const factor = lowering_.template factor<false>(v, hint{p, shape}, "values of a streamed contraction");
         auto const& values = plan::values_of(factor);
         auto weights = beside(factor, weights_around<K>(p, shape));
         auto sink = lowering_.sink_of(s, shape);
@@ -55,7 +55,7 @@ template <class Lowering> class streamed_lowering {
                                                      fill, lse_request(s, shape));
       } else {
         auto bare = scored_tree<K>(p, shape);
-        auto const factor = lowering_.template factor<false>(v, shape, "values of a streamed contraction");
+        auto const factor = lowering_.template factor<false>(v, hint{p, shape}, "values of a streamed contraction");
         auto const& values = plan::values_of(factor);
         auto tree = beside(factor, bare.tree);
         with_dots<decltype(tree), decltype(bare.dots)> const scores{tree, bare.dots};
@@ -148,8 +148,8 @@ template <class Lowering> class streamed_lowering {
   template <class K, class N, class Dots> auto scores(N const& n, Dots const& dots, hint const& shape) {
     if constexpr (is_score<N, K>) {
       constexpr bool right_is_key = intersection<K, typename decltype(N::right)::axes_type>::rank > 0;
-      auto l = lowering_.as_leaf(n.left, shape, "an operand of a score");
-      auto r = lowering_.as_leaf(n.right, shape, "an operand of a score");
+      auto l = lowering_.as_leaf(n.left, hint{n.right, shape}, "an operand of a score");
+      auto r = lowering_.as_leaf(n.right, hint{n.left, shape}, "an operand of a score");
       auto made = [&] {
         if constexpr (right_is_key)
           return score_dot<typename N::over, decltype(r), decltype(l)>{r, l, 1.0};

@@ -26,8 +26,8 @@ template <class Lowering> class unfused_lowering {
     if constexpr (is_let<N>)
       execute(n.operand, out, shape, fill);
     else if constexpr (is_contraction<N>) {
-      auto l = stored_factor<marks_factor<N, 0>>(n.left, shape);
-      auto r = stored_factor<marks_factor<N, 1>>(n.right, shape);
+      auto l = stored_factor<marks_factor<N, 0>>(n.left, hint{n.right, shape});
+      auto r = stored_factor<marks_factor<N, 1>>(n.right, hint{n.left, shape});
       auto slot = slot_node<typename N::value_type, typename N::axes_type, 0>{};
       b_.template contract<typename N::over>(l, r, slot, out, fill);
     } else if constexpr (is_reduction<N>) {

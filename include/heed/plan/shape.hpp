@@ -290,8 +290,8 @@ template <class K, class L, class R, int Side>
 inline constexpr bool marks_factor<contraction<K, L, R>, Side> =
     plan::streams_as<std::conditional_t<Side == 0, L, R>, K>() == streaming::plain;
 
-/// A function that is not linear (exp, tanh, relu) of dots: weights are such trees, and so are features of queries and keys;
-/// projections are not, nor are these with a bias or turned by their positions.
+/// A function that is not linear (exp, tanh, relu) of dots, or of operands that are all smaller (positions): weights are such trees,
+/// and so are features of queries and keys; projections are not, nor are these with a bias or turned by their positions.
 template <class N> inline constexpr bool bends_dots = false;
 template <class Op> inline constexpr bool is_linear = false;
 template <> inline constexpr bool is_linear<ops::plus> = true;
@@ -300,8 +300,9 @@ template <> inline constexpr bool is_linear<ops::negated> = true;
 template <> inline constexpr bool is_linear<ops::times> = true;
 template <> inline constexpr bool is_linear<ops::divided> = true;
 template <class Op, class T, class A, class... E>
-inline constexpr bool bends_dots<map<Op, T, A, E...>> = (bends_dots<E> || ...) ||
-                                                        (!is_linear<Op> && (contains_contraction<E>::value || ...));
+inline constexpr bool bends_dots<map<Op, T, A, E...>> =
+    (bends_dots<E> || ...) ||
+    (!is_linear<Op> && ((contains_contraction<E>::value || ...) || !has_whole_terminal<map<Op, T, A, E...>, A>::value));
 template <class M, class X> inline constexpr bool bends_dots<where_node<M, X>> = bends_dots<X>;
 
 /// Whether a tree that streams over K has scores that may be contexts as well: dot<key>(sigmoid(s), v) is one in a projection behind
