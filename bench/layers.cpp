@@ -258,24 +258,23 @@ template <class P> job apart(layer<P> const& in) {
     Keys k, v;
     heed::workspace memory;
   };
-  auto const made = [&]<class A>(A, auto of) {
-    return decltype(of){batch{in.shape.sequences}, A{in.shape.queries}, head{in.shape.heads}, d_head{in.shape.width}};
-  };
   auto const b = std::make_shared<buffers>();
-  b->q = made(query{1}, Queries{});
-  b->context = b->q;
-  b->k = made(key{1}, Keys{});
-  b->v = b->k;
+  batch const sequences{in.shape.sequences};
+  head const heads{in.shape.heads};
+  d_head const width{in.shape.width};
+  b->q = b->context = Queries{sequences, query{in.shape.queries}, heads, width};
+  b->k = b->v = Keys{sequences, key{in.shape.queries}, heads, width};
   auto const out = std::make_shared<tokens>(in.x);
-  auto const run = [=, x = in.x, p = in.parameters, width = in.shape.width](int threads) {
+  auto const run = [=](int threads) {
+    auto const& p = *in.parameters;
     auto const how = heed::policy{.threads = threads, .memory = &b->memory};
-    auto const memory = heed::rename<query, key>(x);
-    heed::evaluate_into(how, b->q, heed::dot<model>(x, p->w_q) + p->b_q);
-    heed::evaluate_into(how, b->k, heed::dot<model>(memory, p->w_k) + p->b_k);
-    heed::evaluate_into(how, b->v, heed::dot<model>(memory, p->w_v) + p->b_v);
-    auto const scores = heed::dot<d_head>(b->q, b->k) / std::sqrt(static_cast<float>(width));
+    auto const memory = heed::rename<query, key>(in.x);
+    heed::evaluate_into(how, b->q, heed::dot<model>(in.x, p.w_q) + p.b_q);
+    heed::evaluate_into(how, b->k, heed::dot<model>(memory, p.w_k) + p.b_k);
+    heed::evaluate_into(how, b->v, heed::dot<model>(memory, p.w_v) + p.b_v);
+    auto const scores = heed::dot<d_head>(b->q, b->k) / std::sqrt(static_cast<float>(in.shape.width));
     heed::evaluate_into(how, b->context, heed::dot<key>(heed::softmax<key>(scores), b->v));
-    heed::evaluate_into(how, *out, heed::dot<head, d_head>(b->context, p->w_o) + p->b_o);
+    heed::evaluate_into(how, *out, heed::dot<head, d_head>(b->context, p.w_o) + p.b_o);
   };
   return noted({.run = run, .operations = operations_of<bert>(in.shape, *in.parameters)}, in.shape, *in.parameters);
 }

@@ -351,11 +351,14 @@ template <class Backend> class lowering {
       }
     (std::make_index_sequence<P::arity>{});
   }
+  /// Whether contexts, if they are worth this many times their memory, are smaller than what their scores would be made of.
+  template <class K, class P> static bool contexts_are_smaller(P const& p, hint const& shape, double worth = 1) {
+    return elements_of(p, shape) < worth * largest_bent<K>(p, shape);
+  }
   /// Whether a contraction over K reads P as stored contexts. Those with terms that exclude are worth some memory: as operands of
   /// scores their weights would lose what the terms exclude.
   template <class K, class P> static bool of_contexts(P const& p, hint const& shape) {
-    constexpr double worth = pools_contexts<P, K, true> ? 16 : 1;
-    return pools_contexts<P, K, false> || elements_of(p, shape) < worth * largest_bent<K>(p, shape);
+    return pools_contexts<P, K, false> || contexts_are_smaller<K>(p, shape, pools_contexts<P, K, true> ? 16 : 1);
   }
 
   // ---------------------------------------------------------------- reductions of rows
@@ -367,7 +370,7 @@ template <class Backend> class lowering {
     if constexpr (is_streamed_reduction<N>) {
       bool streams = true;
       if constexpr (may_unfuse) streams = !b_.is_unfused();
-      if constexpr (may_pool) streams = streams && elements_of(n.operand, shape) >= largest_bent<K>(n.operand, shape);
+      if constexpr (may_pool) streams = streams && !contexts_are_smaller<K>(n.operand, shape);
       if (streams) {
         streamed().run_alone(n, epilogue, out, shape, fill);
         return;

@@ -303,7 +303,6 @@ template <class Op, class T, class A, class... E>
 inline constexpr bool bends_dots<map<Op, T, A, E...>> =
     (bends_dots<E> || ...) ||
     (!is_linear<Op> && ((contains_contraction<E>::value || ...) || !has_whole_terminal<map<Op, T, A, E...>, A>::value));
-template <class M, class X> inline constexpr bool bends_dots<where_node<M, X>> = bends_dots<X>;
 
 /// Whether a tree that streams over K has scores that may be contexts as well: dot<key>(sigmoid(s), v) is one in a projection behind
 /// it, dot<feature>(relu(dot<model>(x, w)), k) is a score. The types are the same, so extents decide: what is stored is the smaller,
